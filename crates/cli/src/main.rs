@@ -1,0 +1,2 @@
+//! The `pantile` command.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Who holds index i, and where.
+pub mod text;

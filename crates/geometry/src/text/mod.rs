@@ -1,0 +1,7 @@
+//! Reading and printing text: a cursor that knows where it is, and faults that show the place.
+
+mod cursor;
+mod fault;
+
+pub use cursor::Cursor;
+pub use fault::Fault;

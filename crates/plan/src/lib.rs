@@ -1,0 +1,2 @@
+//! Who sends what to whom, as plain data.
+pub mod json;

@@ -1,0 +1,1 @@
+//! What other libraries say about their arrays.

@@ -1,0 +1,1 @@
+//! Random cases and brute-force models.
