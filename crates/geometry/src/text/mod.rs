@@ -2,6 +2,9 @@
 
 mod cursor;
 mod fault;
+mod parse;
+mod print;
 
 pub use cursor::Cursor;
 pub use fault::Fault;
+pub use parse::parse_distribution;

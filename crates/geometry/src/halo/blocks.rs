@@ -1,0 +1,180 @@
+//! One axis cut into consecutive blocks, balanced by formula or of given extents.
+
+use std::ops::Range;
+
+use super::error::HaloError;
+use super::number::check_size;
+
+/// An axis cut into one block per worker, in worker order; blocks may be empty.
+///
+/// Balanced means that the first `extent mod workers` blocks have one cell more. Balanced blocks
+/// are a formula, not a list. Law: the ranges tile `0..extent`.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    extent: usize,
+    cut: Cut,
+}
+
+#[derive(Clone, Debug)]
+enum Cut {
+    /// Number of workers.
+    Balanced(usize),
+    /// Where each block starts, and the extent at the end.
+    Starts(Vec<usize>),
+}
+
+/// Where a source block and a target block share cells, in the local indices of both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockOverlap {
+    /// Worker of the source block.
+    pub source: usize,
+    /// Worker of the target block.
+    pub target: usize,
+    /// The shared cells, relative to the source block.
+    pub source_range: Range<usize>,
+    /// The shared cells, relative to the target block.
+    pub target_range: Range<usize>,
+}
+
+impl PartialEq for Blocks {
+    /// Equal if all ranges are, however they were given.
+    fn eq(&self, other: &Self) -> bool {
+        self.extent == other.extent
+            && self.workers() == other.workers()
+            && (0..self.workers()).all(|worker| self.range(worker) == other.range(worker))
+    }
+}
+
+impl Eq for Blocks {}
+
+impl Blocks {
+    /// Cuts an axis into balanced blocks.
+    ///
+    /// # Errors
+    /// No workers, or a number above the limit.
+    pub fn balanced(extent: usize, workers: usize) -> Result<Self, HaloError> {
+        check_size("extent", extent)?;
+        check_size("number of workers", workers)?;
+        if workers == 0 {
+            return Err(HaloError::Zero { what: "number of workers" });
+        }
+        Ok(Self { extent, cut: Cut::Balanced(workers) })
+    }
+
+    /// Cuts an axis into blocks of these extents.
+    ///
+    /// # Errors
+    /// No workers, or a total above the limit.
+    pub fn from_extents(extents: &[usize]) -> Result<Self, HaloError> {
+        if extents.is_empty() {
+            return Err(HaloError::Zero { what: "number of workers" });
+        }
+        let mut starts = Vec::with_capacity(extents.len() + 1);
+        let mut extent = 0_usize;
+        for block in extents {
+            starts.push(extent);
+            extent = extent.saturating_add(*block);
+        }
+        check_size("extent", extent)?;
+        starts.push(extent);
+        Ok(Self { extent, cut: Cut::Starts(starts) })
+    }
+
+    /// The extent of the whole axis.
+    #[must_use]
+    pub fn extent(&self) -> usize {
+        self.extent
+    }
+
+    /// The number of blocks.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        match &self.cut {
+            Cut::Balanced(workers) => *workers,
+            Cut::Starts(starts) => starts.len() - 1,
+        }
+    }
+
+    /// The block of a worker; past the last worker the empty range at the end of the axis.
+    #[must_use]
+    pub fn range(&self, worker: usize) -> Range<usize> {
+        if worker >= self.workers() {
+            return self.extent..self.extent;
+        }
+        self.start(worker)..self.start(worker + 1)
+    }
+
+    /// The blocks that share cells with `range`, each with what it shares, in worker order.
+    pub fn covering(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        let end = range.end.min(self.extent);
+        let first = self.worker_of(range.start);
+        (first..self.workers())
+            .map(|worker| (worker, self.range(worker)))
+            .take_while(move |(_, block)| block.start < end)
+            .map(move |(worker, block)| (worker, block.start.max(range.start)..block.end.min(end)))
+            .filter(|(_, shared)| !shared.is_empty())
+    }
+
+    /// Every pair of blocks of the two cuts that shares cells, by source, then by target.
+    ///
+    /// # Errors
+    /// The cuts are of axes with different extents.
+    pub fn overlaps(&self, target: &Self) -> Result<Vec<BlockOverlap>, HaloError> {
+        if self.extent != target.extent {
+            return Err(HaloError::WrongExtent { got: target.extent, expected: self.extent });
+        }
+        let local = |range: &Range<usize>, start: usize| range.start - start..range.end - start;
+        let mut overlaps = Vec::new();
+        for source in 0..self.workers() {
+            let block = self.range(source);
+            overlaps.extend(target.covering(block.clone()).map(|(worker, shared)| BlockOverlap {
+                source,
+                target: worker,
+                source_range: local(&shared, block.start),
+                target_range: local(&shared, target.range(worker).start),
+            }));
+        }
+        Ok(overlaps)
+    }
+
+    /// The same blocks with `padding` cells more on the first block's left and the last's right.
+    pub(super) fn padded(&self, padding: usize) -> Result<Self, HaloError> {
+        let mut extents: Vec<usize> =
+            (0..self.workers()).map(|worker| self.range(worker).len()).collect();
+        extents[0] += padding;
+        let last = extents.len() - 1;
+        extents[last] += padding;
+        Self::from_extents(&extents)
+    }
+
+    /// Where the block of `worker <= workers` starts.
+    fn start(&self, worker: usize) -> usize {
+        match &self.cut {
+            Cut::Balanced(workers) => {
+                let (quotient, remainder) = (self.extent / workers, self.extent % workers);
+                quotient * worker + worker.min(remainder)
+            }
+            Cut::Starts(starts) => starts[worker],
+        }
+    }
+
+    /// The first worker whose block ends after `index`.
+    fn worker_of(&self, index: usize) -> usize {
+        match &self.cut {
+            _ if index >= self.extent => self.workers(),
+            Cut::Balanced(workers) => {
+                let (quotient, remainder) = (self.extent / workers, self.extent % workers);
+                let larger = remainder * (quotient + 1);
+                match (index.checked_sub(larger), quotient) {
+                    (None, _) => index / (quotient + 1),
+                    (Some(rest), 1..) => remainder + rest / quotient,
+                    (Some(_), 0) => *workers,
+                }
+            }
+            Cut::Starts(starts) => starts[1..].partition_point(|end| *end <= index),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The default partition: first axis in blocks, one row more for the last members.
+
+use std::ops::Range;
+
+use super::error::SliceError;
+use super::slice::{MAX_INDEX, check};
+
+/// The rows of one member: `extent` over `members`, the remainder on the last ones.
+///
+/// Law: over all members the rows tile `0..extent` in order, with sizes that differ by at most 1.
+///
+/// # Errors
+/// A member that is out of range (so also: no members), or an extent above the limit.
+pub fn default_rows(
+    extent: usize,
+    members: usize,
+    member: usize,
+) -> Result<Range<usize>, SliceError> {
+    check(&(0..extent))?;
+    if member >= members {
+        return Err(SliceError::MemberOutOfRange { member, members });
+    }
+    if members > MAX_INDEX {
+        return Err(SliceError::TooLarge { got: members, limit: MAX_INDEX });
+    }
+    let (quotient, remainder) = (extent / members, extent % members);
+    let start = |member: usize| member * quotient + member.saturating_sub(members - remainder);
+    Ok(start(member)..start(member + 1))
+}
+
+/// The box of one member: its rows on the first axis, everything on the others. Of no axes none.
+///
+/// # Errors
+/// See [`default_rows`].
+pub fn default_partition(
+    shape: &[usize],
+    members: usize,
+    member: usize,
+) -> Result<Vec<Range<usize>>, SliceError> {
+    let mut region = Vec::with_capacity(shape.len());
+    for (axis, extent) in shape.iter().enumerate() {
+        if axis == 0 {
+            region.push(default_rows(*extent, members, member)?);
+        } else {
+            check(&(0..*extent))?;
+            region.push(0..*extent);
+        }
+    }
+    Ok(region)
+}
+
+/// What one member contributes to a gathered array, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatherPiece {
+    /// Elements of the member.
+    pub count: usize,
+    /// Elements of all members before it.
+    pub displacement: usize,
+}
+
+/// The pieces of an array in default partition, in member order. A 0-d array is whole on every
+/// member: each has its one element, at displacement 0.
+///
+/// # Errors
+/// No members, or a number of elements above the limit.
+pub fn gather_pieces(shape: &[usize], members: usize) -> Result<Vec<GatherPiece>, SliceError> {
+    if members == 0 {
+        return Err(SliceError::MemberOutOfRange { member: 0, members });
+    }
+    let Some((extent, trailing)) = shape.split_first() else {
+        return Ok(vec![GatherPiece { count: 1, displacement: 0 }; members]);
+    };
+    let per_row = trailing.iter().fold(1_usize, |product, extent| product.saturating_mul(*extent));
+    check(&(0..per_row))?;
+    check(&(0..extent.saturating_mul(per_row)))?;
+    (0..members)
+        .map(|member| {
+            let rows = default_rows(*extent, members, member)?;
+            Ok(GatherPiece { count: rows.len() * per_row, displacement: rows.start * per_row })
+        })
+        .collect()
+}

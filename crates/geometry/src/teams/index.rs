@@ -1,0 +1,54 @@
+//! Row-major positions, whole and restricted to some of the axes.
+
+/// The row-major position of `index` in a grid of `shape`; of no axes it is 0.
+pub(super) fn flatten(shape: &[usize], index: &[usize]) -> usize {
+    debug_assert_eq!(shape.len(), index.len());
+    shape.iter().zip(index).fold(0, |position, (extent, coordinate)| position * extent + coordinate)
+}
+
+/// The inverse of [`flatten`].
+pub(super) fn unflatten(shape: &[usize], mut position: usize) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (coordinate, extent) in index.iter_mut().zip(shape).rev() {
+        *coordinate = position % extent;
+        position /= extent;
+    }
+    index
+}
+
+/// The row-major position over the axes where `chosen` is set, in axis order.
+pub(super) fn flatten_chosen(shape: &[usize], index: &[usize], chosen: &[bool]) -> usize {
+    let mut position = 0;
+    for ((extent, coordinate), chosen) in shape.iter().zip(index).zip(chosen) {
+        if *chosen {
+            position = position * extent + coordinate;
+        }
+    }
+    position
+}
+
+/// The extents where `chosen` is set, in axis order.
+pub(super) fn chosen_extents(shape: &[usize], chosen: &[bool]) -> Vec<usize> {
+    shape.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(extent, _)| *extent).collect()
+}
+
+/// The ranks, ascending, of all grid points whose coordinates on the `fixed` axes have the
+/// row-major position `position` (taken over those axes).
+pub(super) fn line(shape: &[usize], fixed: &[bool], position: usize) -> Vec<usize> {
+    let fixed_index = unflatten(&chosen_extents(shape, fixed), position);
+    let mut ranks = vec![0];
+    let mut next_fixed = fixed_index.into_iter();
+    for (extent, fixed) in shape.iter().zip(fixed) {
+        let coordinates = if *fixed {
+            let at = next_fixed.next().unwrap_or_default();
+            at..at + 1
+        } else {
+            0..*extent
+        };
+        ranks = ranks
+            .iter()
+            .flat_map(|rank| coordinates.clone().map(move |coordinate| rank * extent + coordinate))
+            .collect();
+    }
+    ranks
+}

@@ -1,0 +1,159 @@
+//! A seeded generator and the runner of random cases.
+//!
+//! Every case has a seed of its own, derived from the test's name and the case's number, so a
+//! failure is replayed alone: `PANTILE_SEED=<seed> cargo test <test>`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// A small deterministic generator (splitmix64): equal seeds give equal cases on every machine.
+#[derive(Clone, Debug)]
+pub struct Rng {
+    state: u64,
+}
+
+impl Rng {
+    /// A generator that starts at `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mix(self.state)
+    }
+
+    /// A number in `0..n`.
+    ///
+    /// # Panics
+    /// If `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        assert!(n > 0, "below(0) has no answer");
+        usize::try_from(self.bits() % n as u64).expect("smaller than a usize")
+    }
+
+    /// A number in `low..high` (half-open).
+    ///
+    /// # Panics
+    /// If the range is empty.
+    pub fn range(&mut self, low: i64, high: i64) -> i64 {
+        assert!(low < high, "empty range {low}..{high}");
+        let width = high.abs_diff(low);
+        low.wrapping_add_unsigned(self.bits() % width)
+    }
+
+    /// True in `times` of `of` cases on average.
+    pub fn chance(&mut self, times: usize, of: usize) -> bool {
+        self.below(of) < times
+    }
+
+    /// One of `items`.
+    ///
+    /// # Panics
+    /// If `items` is empty.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    /// Puts `items` in a random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+/// Splitmix64's finaliser: spreads every input bit over all output bits.
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// Runs `count` random cases of the test `name`, each with a generator of its own.
+///
+/// `PANTILE_CASES=n` multiplies the count (for long runs); `PANTILE_SEED=s` runs only the case
+/// with that seed (decimal, or hexadecimal after `0x`).
+///
+/// # Panics
+/// Passes on the panic of a failing case, after printing its number and seed.
+pub fn cases(name: &str, count: usize, mut case: impl FnMut(&mut Rng)) {
+    if let Some(seed) = number_from("PANTILE_SEED") {
+        case(&mut Rng::new(seed));
+        return;
+    }
+    let times = number_from("PANTILE_CASES").unwrap_or(1);
+    for index in 0..(count as u64).saturating_mul(times) {
+        let seed = seed_of(name, index);
+        let result = catch_unwind(AssertUnwindSafe(|| case(&mut Rng::new(seed))));
+        if let Err(cause) = result {
+            eprintln!("{name}: case {index} failed; replay it with PANTILE_SEED={seed:#x}");
+            resume_unwind(cause);
+        }
+    }
+}
+
+/// The seed of case `index` of the test `name`.
+#[must_use]
+pub fn seed_of(name: &str, index: u64) -> u64 {
+    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    });
+    mix(hash ^ mix(index))
+}
+
+/// The number in an environment variable, if it is set.
+fn number_from(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    Some(number.unwrap_or_else(|_| panic!("{variable} must be a whole number, got {text:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_seeds_give_equal_numbers() {
+        let (mut a, mut b) = (Rng::new(7), Rng::new(7));
+        assert!((0..100).all(|_| a.bits() == b.bits()));
+    }
+
+    #[test]
+    fn ranges_are_half_open_and_reached() {
+        let mut rng = Rng::new(1);
+        let seen: std::collections::BTreeSet<i64> = (0..200).map(|_| rng.range(-2, 3)).collect();
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), vec![-2, -1, 0, 1, 2]);
+    }
+
+    #[test]
+    fn shuffling_keeps_every_item() {
+        let mut items: Vec<usize> = (0..20).collect();
+        Rng::new(3).shuffle(&mut items);
+        assert_ne!(items, (0..20).collect::<Vec<_>>());
+        items.sort_unstable();
+        assert_eq!(items, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn seeds_differ_by_name_and_case() {
+        assert_ne!(seed_of("a", 0), seed_of("a", 1));
+        assert_ne!(seed_of("a", 0), seed_of("b", 0));
+    }
+
+    #[test]
+    fn a_failing_case_stops_the_run() {
+        let mut ran = 0;
+        let run = AssertUnwindSafe(|| {
+            cases("stops", 10, |_| {
+                ran += 1;
+                assert!(ran < 3, "third case fails");
+            });
+        });
+        assert!(catch_unwind(run).is_err());
+    }
+}
