@@ -25,6 +25,10 @@ pub fn check(sections: &[Section]) -> Vec<Finding> {
 pub fn across(sections: &[Section]) -> Vec<Finding> {
     let mut findings = Vec::new();
     judge_dtypes(sections, &mut findings);
+    let sequence = |section: &Section| section.dim_data.as_ref()?.as_sequence().map(<[_]>::len);
+    if sections.iter().any(|section| sequence(section).is_none()) {
+        return findings;
+    }
     let dims: Vec<Vec<Option<Dim>>> = sections.iter().map(|section| read(section).0).collect();
     let Some(first) = dims.first() else { return findings };
     let ndim = first.len();

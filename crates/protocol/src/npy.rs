@@ -194,7 +194,8 @@ mod tests {
         cases("npy headers", 2_000, |rng| {
             let shape: Vec<u64> =
                 (0..rng.below(6)).map(|_| rng.bits() >> (1 + rng.below(63))).collect();
-            let header = header(rng.pick(&dtypes), rng.chance(1, 2), &shape);
+            let dtype: &str = rng.pick::<&str>(&dtypes);
+            let header = header(dtype, rng.chance(1, 2), &shape);
             let mut bytes = header.write().unwrap();
             assert_eq!(bytes.len() % 64, 0);
             let length = bytes.len();

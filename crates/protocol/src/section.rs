@@ -54,6 +54,14 @@ impl Section {
         self.dim_data.as_ref().and_then(Object::as_sequence).unwrap_or_default()
     }
 
+    /// The typed dimensions; `None` where the dictionary breaks the rules about types and signs.
+    ///
+    /// Whether they fit each other is what [`crate::validate`] and [`crate::check`] say.
+    #[must_use]
+    pub fn dims(&self) -> Vec<Option<Dim>> {
+        crate::validate::read(self).0
+    }
+
     /// The version, if it is there and is one.
     #[must_use]
     pub fn version(&self) -> Option<Version> {

@@ -377,6 +377,7 @@ mod tests {
                 "start": 0, "block_size": {max}}}"#
         );
         check(&cyclic, "[0]", &["CYCLIC_START"]);
-        check(r#"{"dist_type": "b", "size": 1e300}"#, "[0]", &["TYPE"; 1].map(|c| c).as_slice());
+        let codes = ["DIST_TYPE", "TYPE", "TYPE"];
+        check(r#"{"dist_type": "x", "size": 1e300, "proc_grid_rank": 1e-3}"#, "[0]", &codes);
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::SliceError;
-use super::slice::{Slice, check};
+use super::slice::{Slice, check, check_length};
 
 /// The smallest range of the base that holds `previous` and every index that the elements at
 /// `target` of `view` read; elements past the end of the view read nothing.
@@ -24,6 +24,22 @@ pub fn bounding_box(
         Some(previous) if needed.is_empty() => previous.clone(),
         Some(previous) => needed.start.min(previous.start)..needed.end.max(previous.end),
     })
+}
+
+/// [`bounding_box`] on every axis.
+///
+/// # Errors
+/// Different numbers of axes, or a wrong range.
+pub fn bounding_box_nd(
+    views: &[Slice],
+    targets: &[Range<usize>],
+    previous: Option<&[Range<usize>]>,
+) -> Result<Vec<Range<usize>>, SliceError> {
+    check_length(targets.len(), views.len())?;
+    previous.map_or(Ok(()), |previous| check_length(previous.len(), views.len()))?;
+    let axes = views.iter().zip(targets).enumerate();
+    axes.map(|(axis, (view, target))| bounding_box(view, target, previous.map(|p| &p[axis])))
+        .collect()
 }
 
 /// The range of the base that lies in `previous` and in what the target reads: the rows that

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::SliceError;
-use super::slice::{Slice, check, overlap};
+use super::slice::{Slice, check, check_length, overlap};
 
 /// The rows of `target`, counted from its start, for which the element of `slice` is owned and
 /// which lie in `previous` (the core of the views before; `None` is the whole target).
@@ -32,4 +32,25 @@ pub fn local_core(
     let start = positions.start.saturating_sub(target.start).max(previous.start).min(rows);
     let end = positions.end.saturating_sub(target.start).min(previous.end);
     Ok(start..end.max(start))
+}
+
+/// [`local_core`] on every axis; if it is empty on one axis there is no core.
+///
+/// # Errors
+/// Different numbers of axes, or what [`local_core`] refuses on some axis.
+pub fn local_core_nd(
+    owned: &[Range<usize>],
+    targets: &[Range<usize>],
+    slices: &[Slice],
+    previous: Option<&[Range<usize>]>,
+) -> Result<Vec<Range<usize>>, SliceError> {
+    check_length(targets.len(), owned.len())?;
+    check_length(slices.len(), owned.len())?;
+    previous.map_or(Ok(()), |previous| check_length(previous.len(), owned.len()))?;
+    (0..owned.len())
+        .map(|axis| {
+            let previous = previous.map(|previous| &previous[axis]);
+            local_core(&owned[axis], &targets[axis], &slices[axis], previous)
+        })
+        .collect()
 }

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Everything is half-open and row-major; strides are positive. The one-axis functions apply to
-//! each cut axis by itself; the `_box` forms do that for all axes.
+//! each cut axis by itself; the `_nd` forms do that for all axes.
 
 mod bounds;
 mod core;
@@ -30,18 +30,16 @@ mod slice;
 mod subview;
 mod target;
 
-pub use bounds::{bounding_box, inner_box};
-pub use core::local_core;
+pub use bounds::{bounding_box, bounding_box_nd, inner_box};
+pub use core::{local_core, local_core_nd};
 pub use error::SliceError;
-pub use partition::{GatherPiece, default_partition, default_rows, gather_pieces};
+pub use partition::{GatherPiece, default_bounds, default_partition, default_rows, gather_pieces};
 pub use plan::{Delivery, HaloSide, halo_plan};
-pub use repartition::{
-    BoxRepartition, Repartition, repartition, repartition_box, repartition_unit,
-};
-pub use segments::{PartRows, RowParts, RowSegment, segment_boxes, segments};
+pub use repartition::{Repartition, RepartitionNd, repartition, repartition_nd, repartition_unit};
+pub use segments::{PartRows, RowParts, RowSegment, segments, segments_nd};
 pub use signs::{GridDelivery, SignedPart, grid_halo_plan, parts_by_sign, requests_of_radius};
 pub use slice::{MAX_INDEX, Overlap, Slice, overlap};
-pub use subview::{BoxSubview, PartView, Subview, subview, subview_box};
+pub use subview::{PartView, Subview, SubviewNd, subview, subview_nd};
 pub use target::{
-    Parts, local_target, local_target_box, local_target_of_all_parts, sharded_offsets,
+    Parts, local_target, local_target_nd, local_target_of_all_parts, sharded_offsets,
 };

@@ -49,6 +49,18 @@ pub fn default_partition(
     Ok(region)
 }
 
+/// Where the rows of each member start, and the extent at the end: one number more than members.
+///
+/// # Errors
+/// No members, or an extent above the limit.
+pub fn default_bounds(extent: usize, members: usize) -> Result<Vec<usize>, SliceError> {
+    if members == 0 {
+        return Err(SliceError::MemberOutOfRange { member: 0, members });
+    }
+    let starts = (0..members).map(|member| Ok(default_rows(extent, members, member)?.start));
+    starts.chain([Ok(extent)]).collect()
+}
+
 /// What one member contributes to a gathered array, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherPiece {

@@ -43,9 +43,10 @@ pub fn halo_plan(
     for range in owned.iter().chain(boxes) {
         check(range)?;
     }
+    let owners = Owners::new(owned);
     let mut deliveries = Vec::new();
     for (target, request) in boxes.iter().enumerate() {
-        for (source, rows) in owners(owned, request) {
+        for (source, rows) in owners.of(request) {
             if source != target {
                 let side = if target < source { HaloSide::Right } else { HaloSide::Left };
                 deliveries.push(Delivery { source, target, rows, side });
@@ -56,17 +57,33 @@ pub fn halo_plan(
     Ok(deliveries)
 }
 
-/// The members that own some of `request`, with what they own of it, in member order.
-pub(super) fn owners(owned: &[Range<usize>], request: &Range<usize>) -> Vec<(usize, Range<usize>)> {
-    let ascending = owned.windows(2).all(|pair| pair[0].end <= pair[1].start);
-    // Blocks in order, the usual case, are looked up; anything else is searched through.
-    let first = if ascending { owned.partition_point(|rows| rows.end <= request.start) } else { 0 };
-    owned
-        .iter()
-        .enumerate()
-        .skip(first)
-        .take_while(|(_, rows)| !ascending || rows.start < request.end)
-        .map(|(member, rows)| (member, rows.start.max(request.start)..rows.end.min(request.end)))
-        .filter(|(_, rows)| rows.start < rows.end)
-        .collect()
+/// The blocks of all members, ready to be asked who owns what.
+pub(super) struct Owners<'a> {
+    owned: &'a [Range<usize>],
+    /// Blocks in order, the usual case, are looked up; anything else is searched through.
+    ascending: bool,
+}
+
+impl<'a> Owners<'a> {
+    pub(super) fn new(owned: &'a [Range<usize>]) -> Self {
+        Self { owned, ascending: owned.windows(2).all(|pair| pair[0].end <= pair[1].start) }
+    }
+
+    /// The members that own some of `request`, with what they own of it, in member order.
+    pub(super) fn of<'b>(
+        &'b self,
+        request: &'b Range<usize>,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + use<'b> {
+        let first = match self.ascending {
+            true => self.owned.partition_point(|rows| rows.end <= request.start),
+            false => 0,
+        };
+        (first..self.owned.len())
+            .map(|member| (member, &self.owned[member]))
+            .take_while(|(_, rows)| !self.ascending || rows.start < request.end)
+            .map(|(member, rows)| {
+                (member, rows.start.max(request.start)..rows.end.min(request.end))
+            })
+            .filter(|(_, rows)| rows.start < rows.end)
+    }
 }

@@ -21,14 +21,14 @@ pub struct Repartition {
 /// A requested box: halos on the first axis, cropped on the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct BoxRepartition {
+pub struct RepartitionNd {
     /// The first axis.
     pub rows: Repartition,
     /// The other axes, relative to the owned box.
     pub trailing: Vec<Range<usize>>,
 }
 
-impl BoxRepartition {
+impl RepartitionNd {
     /// The shapes of left halo, owned view and right halo; all have the trailing extents asked for.
     #[must_use]
     pub fn part_shapes(&self) -> [Vec<usize>; 3] {
@@ -78,10 +78,10 @@ pub fn repartition_unit(owned: &Range<usize>) -> (usize, usize) {
 /// # Errors
 /// No axes, different numbers of axes, a wrong range, or a trailing request that reaches out of
 /// what is owned there (it could not be served by halos of rows).
-pub fn repartition_box(
+pub fn repartition_nd(
     owned: &[Range<usize>],
     request: &[Range<usize>],
-) -> Result<BoxRepartition, SliceError> {
+) -> Result<RepartitionNd, SliceError> {
     check_length(request.len(), owned.len())?;
     let (Some(owned_rows), Some(request_rows)) = (owned.first(), request.first()) else {
         return Err(SliceError::WrongLength { got: 0, expected: 1 });
@@ -96,5 +96,5 @@ pub fn repartition_box(
         }
         trailing.push(request.start - owned.start..request.end - owned.start);
     }
-    Ok(BoxRepartition { rows, trailing })
+    Ok(RepartitionNd { rows, trailing })
 }

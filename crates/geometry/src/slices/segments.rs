@@ -77,7 +77,7 @@ pub fn segments(
 ///
 /// # Errors
 /// Lists of different lengths, or what [`segments`] refuses on some axis.
-pub fn segment_boxes(
+pub fn segments_nd(
     left: &[RowParts],
     right: &[RowParts],
     core: Option<&[Range<usize>]>,

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::error::SliceError;
-use super::plan::owners;
+use super::plan::Owners;
 use super::repartition::repartition;
 use super::slice::{MAX_INDEX, check, check_length};
 
@@ -87,6 +87,7 @@ pub fn grid_halo_plan(
     }
     let members = shape.iter().fold(1_usize, |product, extent| product.saturating_mul(*extent));
     check_length(requests.len(), members)?;
+    let owners: Vec<Owners<'_>> = owned.iter().map(|ranges| Owners::new(ranges)).collect();
     let mut deliveries = Vec::new();
     for (target, request) in requests.iter().enumerate() {
         check_length(request.len(), owned.len())?;
@@ -97,8 +98,8 @@ pub fn grid_halo_plan(
             rest /= extent;
         }
         let mut found = vec![GridDelivery { source: 0, target, sign: vec![], region: vec![] }];
-        for (axis, ranges) in owned.iter().enumerate() {
-            let holders = owners(ranges, &request[axis]);
+        for (axis, owners) in owners.iter().enumerate() {
+            let holders: Vec<_> = owners.of(&request[axis]).collect();
             found = found
                 .iter()
                 .flat_map(|delivery| {

@@ -28,7 +28,7 @@ pub struct Subview {
 /// A view of a stored box: three parts on the first axis, one on each other axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct BoxSubview {
+pub struct SubviewNd {
     /// The view's own local offset on every axis.
     pub offset: Vec<usize>,
     /// The first axis.
@@ -39,7 +39,8 @@ pub struct BoxSubview {
 
 /// The view of `slice` on stored rows, cropped to the positions `target` if given.
 ///
-/// The global shape of the view stays the slice's, whether cropped or not.
+/// The global shape of the view stays the slice's, whether cropped or not. The target is taken as
+/// it stands: positions past the end continue the slice.
 ///
 /// # Errors
 /// Rows beyond the limit, or a target that ends before it starts.
@@ -59,12 +60,12 @@ pub fn subview(
 ///
 /// # Errors
 /// Not one slice (and target) per axis, or a wrong range.
-pub fn subview_box(
+pub fn subview_nd(
     rows: &Parts,
     trailing: &[Range<usize>],
     slices: &[Slice],
     targets: Option<&[Range<usize>]>,
-) -> Result<BoxSubview, SliceError> {
+) -> Result<SubviewNd, SliceError> {
     let ndim = trailing.len() + 1;
     check_length(slices.len(), ndim)?;
     if let Some(targets) = targets {
@@ -78,7 +79,7 @@ pub fn subview_box(
         offset.push(overlap_checked(stored, &slice).skip + shift);
         views.push(part_view(stored, &slice));
     }
-    Ok(BoxSubview { offset, rows: first.parts, trailing: views })
+    Ok(SubviewNd { offset, rows: first.parts, trailing: views })
 }
 
 /// The slice of the target's elements, and how far into the slice it starts.

@@ -50,7 +50,7 @@ pub fn local_target(owned: &Range<usize>, slice: &Slice) -> Result<Range<usize>,
 ///
 /// # Errors
 /// Different numbers of axes, or a wrong range.
-pub fn local_target_box(
+pub fn local_target_nd(
     owned: &[Range<usize>],
     slices: &[Slice],
 ) -> Result<Vec<Range<usize>>, SliceError> {

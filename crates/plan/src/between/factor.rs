@@ -1,0 +1,255 @@
+//! Tables of pairs and regions; the product of all tables is the movement.
+
+use std::collections::BTreeMap;
+
+use pantile_geometry::{Holder, IndexSet, Kind, Rank, Region};
+
+use super::atoms::{Atom, atoms};
+use super::problem::{Class, Group, Problem, Role, Way};
+use super::rule::{Choice, Places, Rule, Set, Side};
+use crate::{Lifts, Transfer};
+
+/// A source holder and a target holder, as far as one factor knows them: mesh coordinates
+/// (0 on the axes of other factors) and lifts other than 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Pair {
+    pub(crate) from: Vec<usize>,
+    pub(crate) to: Vec<usize>,
+    pub(crate) from_lifts: Vec<(usize, i64)>,
+    pub(crate) to_lifts: Vec<(usize, i64)>,
+}
+
+/// The pairs of some classes with what they move: products of index sets on `axes`.
+#[derive(Clone, Debug)]
+pub(crate) struct Factor {
+    pub(crate) axes: Vec<usize>,
+    pub(crate) entries: Vec<(Pair, Vec<Vec<IndexSet>>)>,
+}
+
+/// The factors of a movement; with `me`, only what that rank sends or receives.
+pub(crate) fn factors(problem: &Problem, me: Option<(Rank, Role)>) -> Vec<Factor> {
+    problem.groups.iter().map(|group| factor(problem, group, me)).collect()
+}
+
+fn factor(problem: &Problem, group: &Group, me: Option<(Rank, Role)>) -> Factor {
+    let mut lists: Vec<Vec<Atom>> = Vec::new();
+    for axis in &group.axes {
+        let only = match me {
+            None => None,
+            Some((rank, role)) => match problem.coordinate(rank, role, *axis) {
+                Some(coordinate) => Some((role, coordinate)),
+                // An idle rank: there is nothing to list.
+                None => return Factor { axes: group.axes.clone(), entries: Vec::new() },
+            },
+        };
+        let whole = IndexSet::range(0, problem.source.shape()[*axis]);
+        lists.push(atoms(problem.maps(*axis), &whole, only));
+    }
+    let mut found: BTreeMap<Pair, Vec<Vec<IndexSet>>> = BTreeMap::new();
+    for_each_tuple(&lists, &mut |tuple| {
+        for pair in pairs_of(problem, group, tuple, me) {
+            let sets = tuple.iter().map(|atom| atom.set.clone()).collect();
+            found.entry(pair).or_default().push(sets);
+        }
+    });
+    let entries = found.into_iter().map(|(pair, sets)| (pair, merged(sets))).collect();
+    Factor { axes: group.axes.clone(), entries }
+}
+
+/// One atom per axis, in every combination.
+fn for_each_tuple<'a>(lists: &'a [Vec<Atom>], visit: &mut dyn FnMut(&[&'a Atom])) {
+    if lists.iter().any(Vec::is_empty) {
+        return;
+    }
+    let mut at = vec![0; lists.len()];
+    loop {
+        let tuple: Vec<&Atom> = at.iter().zip(lists).map(|(at, list)| &list[*at]).collect();
+        visit(&tuple);
+        let Some(axis) = (0..lists.len()).rev().find(|axis| at[*axis] + 1 < lists[*axis].len())
+        else {
+            return;
+        };
+        at[axis] += 1;
+        at[axis + 1..].fill(0);
+    }
+}
+
+/// The pairs of all classes of a group, multiplied.
+fn pairs_of(
+    problem: &Problem,
+    group: &Group,
+    tuple: &[&Atom],
+    me: Option<(Rank, Role)>,
+) -> Vec<Pair> {
+    let mut product = vec![Pair {
+        from: vec![0; problem.source.mesh().shape().len()],
+        to: vec![0; problem.target.mesh().shape().len()],
+        ..Pair::default()
+    }];
+    for class in group.classes.iter().map(|number| &problem.classes[*number]) {
+        let along = |axis: usize| tuple[group.axes.binary_search(&axis).expect("axis of group")];
+        let source = side(problem, class, Role::Sender, &|axis| Set::Held(&along(axis).source));
+        let target = side(problem, class, Role::Receiver, &|axis| Set::Held(&along(axis).target));
+        let Some(rule) = Rule::new(source, target) else { return Vec::new() };
+        let pairs = class_pairs(&rule, problem, class, me);
+        let longer = product.iter().flat_map(|pair| pairs.iter().map(|more| pair.and(more)));
+        product = longer.collect();
+    }
+    product
+}
+
+/// One side of a class; `held` gives the holders along an array axis.
+pub(super) fn side<'a>(
+    problem: &'a Problem,
+    class: &'a Class,
+    role: Role,
+    held: &dyn Fn(usize) -> Set<'a>,
+) -> Side<'a> {
+    let (distribution, ways, numbers) = match role {
+        Role::Sender => (&problem.source, &problem.source_ways, &class.source),
+        Role::Receiver => (&problem.target, &problem.target_ways, &class.target),
+    };
+    let places = if problem.same_mesh {
+        Places::Coordinates { mesh_axes: &class.mesh_axes, shape: distribution.mesh().shape() }
+    } else {
+        Places::Ranks(distribution)
+    };
+    let set = |way: &'a Way| match way.axis {
+        Some(axis) => (way, held(axis)),
+        None => (way, Set::Free(way.extents.iter().product())),
+    };
+    Side { ways: numbers.iter().map(|number| set(&ways[*number])).collect(), places }
+}
+
+/// The pairs of a class, or those of one rank.
+pub(super) fn class_pairs(
+    rule: &Rule<'_>,
+    problem: &Problem,
+    class: &Class,
+    me: Option<(Rank, Role)>,
+) -> Vec<Pair> {
+    let chosen = match me {
+        None => rule.pairs(),
+        Some((rank, role)) => {
+            let Some(place) = rule.place_of(problem, class, rank) else { return Vec::new() };
+            match role {
+                Role::Sender => rule.sends(place),
+                Role::Receiver => rule.receives(place),
+            }
+        }
+    };
+    chosen.into_iter().map(|(from, to)| Pair::new(rule, &from, &to)).collect()
+}
+
+impl Pair {
+    fn new(rule: &Rule<'_>, from: &Choice, to: &Choice) -> Self {
+        let lifts = |side: &Side<'_>, choice: &[Holder]| -> Vec<(usize, i64)> {
+            let moved = side.ways.iter().zip(choice).filter(|(_, holder)| holder.lift != 0);
+            moved.filter_map(|((way, _), holder)| Some((way.axis?, holder.lift))).collect()
+        };
+        Self {
+            from: rule.source.coordinates(from),
+            to: rule.target.coordinates(to),
+            from_lifts: lifts(&rule.source, from),
+            to_lifts: lifts(&rule.target, to),
+        }
+    }
+
+    /// This and another factor's pair together: their mesh axes are disjoint.
+    fn and(&self, more: &Self) -> Self {
+        let add = |a: &[usize], b: &[usize]| a.iter().zip(b).map(|(a, b)| a + b).collect();
+        let join = |a: &[(usize, i64)], b: &[(usize, i64)]| {
+            let mut joined = [a, b].concat();
+            joined.sort_unstable();
+            joined
+        };
+        Self {
+            from: add(&self.from, &more.from),
+            to: add(&self.to, &more.to),
+            from_lifts: join(&self.from_lifts, &more.from_lifts),
+            to_lifts: join(&self.to_lifts, &more.to_lifts),
+        }
+    }
+}
+
+/// Boxes that differ on one axis only become one box, axis by axis.
+fn merged(mut boxes: Vec<Vec<IndexSet>>) -> Vec<Vec<IndexSet>> {
+    let ndim = boxes.first().map_or(0, Vec::len);
+    for axis in 0..ndim {
+        if boxes.len() == 1 {
+            return boxes;
+        }
+        let mut alike: BTreeMap<Vec<IndexSet>, Vec<IndexSet>> = BTreeMap::new();
+        for mut sets in boxes {
+            let own = std::mem::replace(&mut sets[axis], IndexSet::range(0, 0));
+            alike.entry(sets).or_default().push(own);
+        }
+        let join = |(mut sets, own): (Vec<IndexSet>, Vec<IndexSet>)| {
+            sets[axis] = IndexSet::union(&own);
+            sets
+        };
+        boxes = alike.into_iter().map(join).collect();
+    }
+    boxes
+}
+
+/// All combinations of one entry per factor.
+pub(crate) fn multiply(problem: &Problem, factors: &[Factor]) -> Vec<Transfer> {
+    let mut transfers = Vec::new();
+    let base = Pair {
+        from: vec![0; problem.source.mesh().shape().len()],
+        to: vec![0; problem.target.mesh().shape().len()],
+        ..Pair::default()
+    };
+    let mut sets: Vec<IndexSet> = vec![IndexSet::range(0, 0); problem.source.ndim()];
+    descend(problem, factors, &base, &mut sets, &mut transfers);
+    transfers
+}
+
+fn descend(
+    problem: &Problem,
+    factors: &[Factor],
+    pair: &Pair,
+    sets: &mut Vec<IndexSet>,
+    out: &mut Vec<Transfer>,
+) {
+    let Some((factor, rest)) = factors.split_first() else {
+        out.push(transfer(problem, pair, sets));
+        return;
+    };
+    for (more, boxes) in &factor.entries {
+        let pair = pair.and(more);
+        for product in boxes {
+            for (axis, set) in factor.axes.iter().zip(product) {
+                sets[*axis] = set.clone();
+            }
+            descend(problem, rest, &pair, sets, out);
+        }
+    }
+}
+
+pub(super) fn transfer(problem: &Problem, pair: &Pair, sets: &[IndexSet]) -> Transfer {
+    let lifts = |some: &[(usize, i64)]| {
+        let mut turns = if some.is_empty() { Vec::new() } else { vec![0; sets.len()] };
+        some.iter().for_each(|(axis, lift)| turns[*axis] = *lift);
+        Lifts::new(turns)
+    };
+    Transfer {
+        from: problem.source.mesh().rank_of(&pair.from),
+        to: problem.target.mesh().rank_of(&pair.to),
+        source_lifts: lifts(&pair.from_lifts),
+        target_lifts: lifts(&pair.to_lifts),
+        region: Region::new(sets.to_vec()),
+    }
+}
+
+impl Problem {
+    /// Kind of the boxes of a side, if it has any.
+    pub(super) fn boxes_kind(&self, role: Role) -> Option<Kind> {
+        let side = match role {
+            Role::Sender => &self.source,
+            Role::Receiver => &self.target,
+        };
+        Some(side.boxes()?.kind())
+    }
+}

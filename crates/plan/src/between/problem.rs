@@ -1,0 +1,252 @@
+//! Two distributions side by side: directions, classes and factors.
+
+use pantile_geometry::{AxisMap, Distribution, Kind, Operator, Rank};
+
+use crate::Error;
+
+/// Does a rank send or receive?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Sender,
+    Receiver,
+}
+
+/// A direction of one side.
+#[derive(Clone, Debug)]
+pub(crate) struct Way {
+    /// The array axis; `None` for a mesh axis that cuts nothing and for boxes.
+    pub(crate) axis: Option<usize>,
+    /// Its mesh axes in the order taken together, and their extents.
+    pub(crate) mesh_axes: Vec<usize>,
+    pub(crate) extents: Vec<usize>,
+    pub(crate) kind: Kind,
+}
+
+/// Directions of both sides that must be looked at together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Class {
+    /// Numbers of the source's and the target's directions.
+    pub(crate) source: Vec<usize>,
+    pub(crate) target: Vec<usize>,
+    /// Mesh axes of the class, ascending; empty if places are world ranks.
+    pub(crate) mesh_axes: Vec<usize>,
+}
+
+/// Classes that share array axes, and these axes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) classes: Vec<usize>,
+    pub(crate) axes: Vec<usize>,
+}
+
+/// Source and target in normal form.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) source: Distribution,
+    pub(crate) target: Distribution,
+    pub(crate) same_mesh: bool,
+    pub(crate) source_ways: Vec<Way>,
+    pub(crate) target_ways: Vec<Way>,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) groups: Vec<Group>,
+}
+
+impl Problem {
+    pub(crate) fn new(source: &Distribution, target: &Distribution) -> Result<Self, Error> {
+        let (source, target) = (source.normal(), target.normal());
+        if source.shape() != target.shape() {
+            let (source, target) = (source.shape().to_vec(), target.shape().to_vec());
+            return Err(Error::Shapes { source, target });
+        }
+        operator(&source, &target)?;
+        check_labels(&source, &target)?;
+        check_gaps(&source, &target)?;
+        let same_mesh = source.mesh() == target.mesh();
+        let (source_ways, target_ways) = (ways(&source), ways(&target));
+        let classes = classes(&source_ways, &target_ways, same_mesh);
+        let groups = groups(&classes, &source_ways, &target_ways);
+        Ok(Self { source, target, same_mesh, source_ways, target_ways, classes, groups })
+    }
+
+    pub(crate) fn has_boxes(&self) -> bool {
+        self.source.boxes().is_some() || self.target.boxes().is_some()
+    }
+
+    /// The map of an array axis on both sides.
+    pub(crate) fn maps(&self, axis: usize) -> (&AxisMap, &AxisMap) {
+        let source = &self.source.axes().expect("boxes are handled apart")[axis];
+        let target = &self.target.axes().expect("boxes are handled apart")[axis];
+        (source, target)
+    }
+
+    /// Coordinate of a rank along an array axis, on the side of its role.
+    pub(crate) fn coordinate(&self, rank: Rank, role: Role, axis: usize) -> Option<usize> {
+        match role {
+            Role::Sender => self.source.coordinate(rank, axis),
+            Role::Receiver => self.target.coordinate(rank, axis),
+        }
+    }
+}
+
+/// The one operator of a movement.
+pub(crate) fn operator(source: &Distribution, target: &Distribution) -> Result<Operator, Error> {
+    match (source.has_terms(), target.has_terms()) {
+        (true, true) if source.operator() != target.operator() => {
+            Err(Error::Operators { source: source.operator(), target: target.operator() })
+        }
+        (true, _) => Ok(source.operator()),
+        (false, true) => Ok(target.operator()),
+        (false, false) => Ok(Operator::Sum),
+    }
+}
+
+/// Two indexed axes meet if neither has a universe or both show the same labels.
+fn check_labels(source: &Distribution, target: &Distribution) -> Result<(), Error> {
+    let (Some(from), Some(to)) = (source.axes(), target.axes()) else { return Ok(()) };
+    for (axis, (a, b)) in from.iter().zip(to).enumerate() {
+        if a.is_indexed() && b.is_indexed() && a.shown_labels() != b.shown_labels() {
+            return Err(Error::Labels { axis });
+        }
+    }
+    Ok(())
+}
+
+/// An element that one side lacks: the direction with the gap decides by its kind.
+fn check_gaps(source: &Distribution, target: &Distribution) -> Result<(), Error> {
+    if let Some((axis, index)) = gap(source, Kind::Copies, target) {
+        return Err(Error::SourceGap { axis, index });
+    }
+    if let Some((axis, index)) = gap(target, Kind::Terms, source) {
+        return Err(Error::TargetGap { axis, index });
+    }
+    Ok(())
+}
+
+/// The first index of a gap of this kind that `other` holds an element at.
+///
+/// The elements that a side holds are a product over the axes, so an axis can be looked at alone
+/// as soon as every other axis has some index that `other` holds.
+fn gap(lacking: &Distribution, kind: Kind, other: &Distribution) -> Option<(usize, usize)> {
+    let axes = lacking.axes()?;
+    for (axis, map) in axes.iter().enumerate() {
+        if lacking.axis_kind(axis) != kind {
+            continue;
+        }
+        let gaps = map.uncovered();
+        if gaps.is_empty() {
+            continue;
+        }
+        let found = match (other.axes(), other.boxes()) {
+            (Some(others), _) => {
+                let rest = (0..others.len()).filter(|at| *at != axis);
+                let some_elsewhere = rest.into_iter().all(|at| holds_something(&others[at]));
+                let held = others[axis].split(&gaps, None).into_iter();
+                let held = held.filter(|(holding, _)| !holding.holders.is_empty());
+                let first = held.filter_map(|(_, set)| set.hull()).map(|(low, _)| low).min();
+                first.filter(|_| some_elsewhere)
+            }
+            (None, Some(boxes)) => {
+                let full = boxes.list().iter().filter(|b| b.iter().all(|(from, to)| from < to));
+                let first = full.filter_map(|ranges| {
+                    let (from, to) = ranges[axis];
+                    gaps.clip(from, to).hull().map(|(low, _)| low)
+                });
+                first.min()
+            }
+            (None, None) => None,
+        };
+        if let Some(index) = found {
+            return Some((axis, index));
+        }
+    }
+    None
+}
+
+fn holds_something(map: &AxisMap) -> bool {
+    map.length() > map.uncovered().size()
+}
+
+fn ways(side: &Distribution) -> Vec<Way> {
+    let shape = side.mesh().shape();
+    if side.boxes().is_some() {
+        let mesh_axes: Vec<usize> = (0..shape.len()).collect();
+        return vec![Way { axis: None, mesh_axes, extents: shape.to_vec(), kind: side.mesh_kind(0) }];
+    }
+    let mut ways = Vec::new();
+    for (axis, map) in side.axes().unwrap_or_default().iter().enumerate() {
+        let mesh_axes = map.over().to_vec();
+        let extents = mesh_axes.iter().map(|axis| shape[*axis]).collect();
+        ways.push(Way { axis: Some(axis), mesh_axes, extents, kind: side.axis_kind(axis) });
+    }
+    for axis in side.free_mesh_axes() {
+        let (mesh_axes, extents) = (vec![axis], vec![shape[axis]]);
+        ways.push(Way { axis: None, mesh_axes, extents, kind: side.mesh_kind(axis) });
+    }
+    ways
+}
+
+/// Directions that share a mesh axis form one class; an uncut array axis joins that axis of the
+/// other side. On different meshes there is one class.
+fn classes(source: &[Way], target: &[Way], same_mesh: bool) -> Vec<Class> {
+    let count = source.len() + target.len();
+    if !same_mesh {
+        let (source, target) = ((0..source.len()).collect(), (0..target.len()).collect());
+        return vec![Class { source, target, mesh_axes: Vec::new() }];
+    }
+    let way = |at: usize| if at < source.len() { &source[at] } else { &target[at - source.len()] };
+    let meet = |a: &Way, b: &Way| {
+        let shared = a.mesh_axes.iter().any(|axis| b.mesh_axes.contains(axis));
+        let uncut = a.mesh_axes.is_empty() || b.mesh_axes.is_empty();
+        shared || (uncut && a.axis.is_some() && a.axis == b.axis)
+    };
+    let mut label: Vec<usize> = (0..count).collect();
+    for a in 0..source.len() {
+        for b in source.len()..count {
+            if meet(way(a), way(b)) {
+                let (keep, drop) = (label[a].min(label[b]), label[a].max(label[b]));
+                label.iter_mut().filter(|l| **l == drop).for_each(|l| *l = keep);
+            }
+        }
+    }
+    let mut labels = label.clone();
+    labels.sort_unstable();
+    labels.dedup();
+    let class = |wanted: usize| {
+        let mut class = Class::default();
+        for at in (0..count).filter(|at| label[*at] == wanted) {
+            class.mesh_axes.extend(&way(at).mesh_axes);
+            if at < source.len() {
+                class.source.push(at);
+            } else {
+                class.target.push(at - source.len());
+            }
+        }
+        class.mesh_axes.sort_unstable();
+        class.mesh_axes.dedup();
+        class
+    };
+    labels.into_iter().map(class).collect()
+}
+
+/// Classes that look at a common array axis.
+fn groups(classes: &[Class], source: &[Way], target: &[Way]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (number, class) in classes.iter().enumerate() {
+        let of_source = class.source.iter().filter_map(|way| source[*way].axis);
+        let of_target = class.target.iter().filter_map(|way| target[*way].axis);
+        let mut merged = Group { classes: vec![number], axes: of_source.chain(of_target).collect() };
+        let (meeting, apart): (Vec<Group>, Vec<Group>) = groups
+            .into_iter()
+            .partition(|group| group.axes.iter().any(|axis| merged.axes.contains(axis)));
+        for group in meeting {
+            merged.classes.extend(group.classes);
+            merged.axes.extend(group.axes);
+        }
+        merged.axes.sort_unstable();
+        merged.axes.dedup();
+        merged.classes.sort_unstable();
+        groups = apart;
+        groups.push(merged);
+    }
+    groups
+}

@@ -1,0 +1,143 @@
+//! Why there is no plan between two distributions.
+
+use std::fmt;
+
+use pantile_geometry::text::Fault;
+use pantile_geometry::{Operator, Rank};
+
+/// There is no such plan, or its description is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text or JSON does not parse.
+    Text(Fault),
+    /// A description of a distribution is wrong.
+    Geometry(pantile_geometry::Error),
+    /// The arrays have different shapes.
+    Shapes {
+        /// Shape of the source.
+        source: Vec<usize>,
+        /// Shape of the target.
+        target: Vec<usize>,
+    },
+    /// Terms of one operator cannot become terms of another in one plan.
+    Operators {
+        /// Operator of the source's terms.
+        source: Operator,
+        /// Operator of the target's terms.
+        target: Operator,
+    },
+    /// The target wants an element of which the source has no copy.
+    SourceGap {
+        /// The array axis with the gap.
+        axis: usize,
+        /// The first index on it that nobody holds.
+        index: usize,
+    },
+    /// The source has an element for which the target, of terms, has no place.
+    TargetGap {
+        /// The array axis with the gap.
+        axis: usize,
+        /// The first index on it that nobody holds.
+        index: usize,
+    },
+    /// Two indexed axes show different labels.
+    Labels {
+        /// The array axis.
+        axis: usize,
+    },
+    /// Boxes are a target of copies or a source of terms only.
+    Boxes {
+        /// `source` or `target`.
+        side: &'static str,
+    },
+    /// A path needs at least two distributions.
+    ShortPath {
+        /// How many there were.
+        got: usize,
+    },
+    /// A movement in rounds needs room for at least one element per message.
+    Bound {
+        /// The bound in bytes.
+        bytes: usize,
+        /// The smallest bound that works.
+        smallest: usize,
+    },
+    /// A rank that is not in the world.
+    Rank {
+        /// The rank asked for.
+        rank: Rank,
+        /// Number of ranks.
+        ranks: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(fault) => fault.fmt(f),
+            Self::Geometry(error) => error.fmt(f),
+            Self::Shapes { source, target } => write!(
+                f,
+                "source has shape {source:?} and target {target:?}: a movement keeps the shape"
+            ),
+            Self::Operators { source, target } => write!(
+                f,
+                "source has terms of {source} and target terms of {target}: \
+                 go through copies in between"
+            ),
+            Self::SourceGap { axis, index } => write!(
+                f,
+                "nobody holds index {index} of axis {axis} in the source, but the target wants it"
+            ),
+            Self::TargetGap { axis, index } => write!(
+                f,
+                "nobody holds index {index} of axis {axis} in the target, \
+                 but the source has terms of it that would be lost"
+            ),
+            Self::Labels { axis } => write!(
+                f,
+                "the indexed axes {axis} of source and target show different labels"
+            ),
+            Self::Boxes { side } => write!(
+                f,
+                "boxes cannot be this {side}: they are a target of copies or a source of terms"
+            ),
+            Self::ShortPath { got } => {
+                write!(f, "a path of {got} distributions, expected at least 2")
+            }
+            Self::Bound { bytes, smallest } => write!(
+                f,
+                "rounds of at most {bytes} bytes hold no element: expected at least {smallest}"
+            ),
+            Self::Rank { rank, ranks } => {
+                write!(f, "there is no rank {rank}: the world has {ranks}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Text(fault) => Some(fault),
+            Self::Geometry(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::Text(fault)
+    }
+}
+
+impl From<pantile_geometry::Error> for Error {
+    fn from(error: pantile_geometry::Error) -> Self {
+        match error {
+            pantile_geometry::Error::Text(fault) => Self::Text(fault),
+            other => Self::Geometry(other),
+        }
+    }
+}
