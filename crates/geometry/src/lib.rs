@@ -28,12 +28,14 @@ mod axis;
 mod distribution;
 mod error;
 mod fingerprint;
+pub mod grid;
 pub mod halo;
 mod index;
 mod kind;
 mod mesh;
 mod number;
 mod region;
+pub mod slices;
 pub mod teams;
 pub mod text;
 

@@ -340,6 +340,21 @@ fn layer(
     }
 }
 
+#[test]
+fn workers_are_asked_for_by_index() {
+    let parameters = WindowParameters { kernel: vec![3], ..WindowParameters::default() };
+    let halo = layer(&[4, 10], &[1, 2], &parameters, false);
+    assert_eq!(halo.needed_global(&[0, 1]).unwrap(), [0..4, 4..10]);
+    let outside = HaloError::WorkerOutOfRange { worker: 2, workers: 2 };
+    assert_eq!(halo.worker(&[0, 2]), Err(outside.clone()));
+    assert_eq!(outside.to_string(), "got worker 2, expected one below 2");
+    let short = HaloError::WrongLength { what: "worker index", got: 1, ndim: 2 };
+    assert_eq!(halo.slabs(&[0]), Err(short));
+    assert_eq!(halo.axes()[1].worker(2), None);
+    let million = Blocks::balanced(1 << 40, 1_000_000).unwrap();
+    assert_eq!(million.covering((1 << 39)..(1 << 39) + 1).count(), 1);
+}
+
 fn slabs_text(step: &AxisStep) -> String {
     let mut parts = Vec::new();
     let named: [(&str, &Option<LocalBox>); 4] = [

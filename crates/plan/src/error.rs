@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pantile_geometry::text::Fault;
-use pantile_geometry::{Operator, Rank};
+use pantile_geometry::Operator;
 
 /// There is no such plan, or its description is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub enum Error {
         /// `source` or `target`.
         side: &'static str,
     },
+    /// Faces exist only where both sides cut each axis over the same mesh axes.
+    NoSides,
     /// A path needs at least two distributions.
     ShortPath {
         /// How many there were.
@@ -62,13 +64,6 @@ pub enum Error {
         bytes: usize,
         /// The smallest bound that works.
         smallest: usize,
-    },
-    /// A rank that is not in the world.
-    Rank {
-        /// The rank asked for.
-        rank: Rank,
-        /// Number of ranks.
-        ranks: usize,
     },
 }
 
@@ -103,6 +98,10 @@ impl fmt::Display for Error {
                 f,
                 "boxes cannot be this {side}: they are a target of copies or a source of terms"
             ),
+            Self::NoSides => f.write_str(
+                "source and target do not cut each axis over the same mesh axes: \
+                 their tiles have no common sides",
+            ),
             Self::ShortPath { got } => {
                 write!(f, "a path of {got} distributions, expected at least 2")
             }
@@ -110,9 +109,6 @@ impl fmt::Display for Error {
                 f,
                 "rounds of at most {bytes} bytes hold no element: expected at least {smallest}"
             ),
-            Self::Rank { rank, ranks } => {
-                write!(f, "there is no rank {rank}: the world has {ranks}")
-            }
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct Step {
     pub operator: Operator,
     /// Transfers that may happen at the same time; rounds happen one after the other.
     pub rounds: Vec<Round>,
+    /// True if halo elements that lie beyond two or more sides of a tile are left out.
+    pub faces_only: bool,
 }
 
 /// Transfers that happen at the same time, sorted.
@@ -59,7 +61,7 @@ impl Plan {
         let transfers = between::transfers(source, target)?;
         let rounds = vec![Round { transfers }];
         let (source, target) = (source.clone(), target.clone());
-        Ok(Self { steps: vec![Step { source, target, operator, rounds }] })
+        Ok(Self { steps: vec![Step { source, target, operator, rounds, faces_only: false }] })
     }
 
     /// The movement along a path of distributions, one step per pair of neighbours.
@@ -130,7 +132,8 @@ impl Plan {
         let ends = self.steps.iter().map(|step| {
             let shape: Vec<usize> =
                 step.rounds.iter().map(|round| round.transfers.len()).collect();
-            format!("{} {} {shape:?};", step.source.fingerprint(), step.target.fingerprint())
+            let (source, target) = (step.source.fingerprint(), step.target.fingerprint());
+            format!("{source} {target} {shape:?} {};", step.faces_only)
         });
         Fingerprint::of(&ends.collect::<String>())
     }
@@ -146,7 +149,7 @@ impl Step {
         let rounds = self.rounds.iter().rev().map(Round::reversed).collect();
         let (source, target) = (self.target.dual()?, self.source.dual()?);
         let operator = between::operator(&source, &target)?;
-        Ok(Self { source, target, operator, rounds })
+        Ok(Self { source, target, operator, rounds, faces_only: self.faces_only })
     }
 }
 

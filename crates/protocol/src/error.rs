@@ -30,6 +30,8 @@ pub enum Error {
         /// What it cannot say.
         reason: String,
     },
+    /// A distribution cannot be made of it.
+    Geometry(pantile_geometry::Error),
     /// Saying it would take more entries than are sensible.
     TooMany {
         /// What there is too much of.
@@ -78,6 +80,7 @@ impl fmt::Display for Error {
                 }
                 write!(f, "{language} cannot say this: {reason}")
             }
+            Self::Geometry(error) => error.fmt(f),
             Self::TooMany { what, count, limit } => {
                 write!(f, "{count} {what}, at most {limit} are allowed")
             }
@@ -87,12 +90,22 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        if let Self::Text(fault) = self { Some(fault) } else { None }
+        match self {
+            Self::Text(fault) => Some(fault),
+            Self::Geometry(error) => Some(error),
+            _ => None,
+        }
     }
 }
 
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         Self::Text(fault)
+    }
+}
+
+impl From<pantile_geometry::Error> for Error {
+    fn from(error: pantile_geometry::Error) -> Self {
+        Self::Geometry(error)
     }
 }

@@ -28,6 +28,7 @@
 
 mod across;
 mod code;
+pub mod convert;
 mod dim;
 pub mod dnpy;
 mod dtype;

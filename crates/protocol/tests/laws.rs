@@ -136,6 +136,12 @@ fn damage(rng: &mut Rng, sections: &mut [Section]) -> bool {
         }
         _ => return false, // `periodic` and `one_to_one` of a single rank may be either
     };
+    // A cyclic rank without elements may also say that it starts at the end.
+    let dict = &dicts[axis];
+    let cyclic = dict.get("dist_type").unwrap().as_str() == Some("c");
+    if key == "start" && cyclic && Some(&entries[at].1) == dict.get("size") {
+        return false;
+    }
     // One rank alone may say what it likes about `block_size`, if its extent stays the same.
     if key == "block_size" {
         return false;

@@ -182,6 +182,30 @@ fn every_mesh_axis_moves_alone() {
 }
 
 #[test]
+fn a_halo_exchange_axis_by_axis_sends_along_one_mesh_axis_at_a_time() {
+    let step = |widths: [i64; 2]| {
+        let axis = |i: usize| {
+            let mut axis = AxisSpec::plain(4, &[i], CutSpec::Balanced);
+            axis.held = Some(halo(&axis, 2, widths[i], widths[i]));
+            axis
+        };
+        Spec::axes(vec![axis(0), axis(1)], &[2, 2])
+    };
+    let (blocks, rows, both) = (step([0, 0]), step([1, 0]), step([1, 1]));
+    let travels = |source, target| -> Vec<(usize, usize)> {
+        let movement = between(source, target).expect("legal");
+        let ranks = movement.elements.values().flatten().map(|(from, to)| (from.rank, to.rank));
+        ranks.filter(|(from, to)| from != to).collect()
+    };
+    // Ranks 0 1 / 2 3: along axis 0 the column stays, along axis 1 the row.
+    assert!(travels(&blocks, &rows).iter().all(|(from, to)| from % 2 == to % 2));
+    assert!(travels(&rows, &both).iter().all(|(from, to)| from / 2 == to / 2));
+    // The second step carries the corner that the first one brought: 3 elements for each rank.
+    assert_eq!((travels(&blocks, &rows).len(), travels(&rows, &both).len()), (8, 12));
+    check_ranks(&rows, &both, &[1, 1], &[(0, 0), (0, 1), (2, 2), (2, 3)]);
+}
+
+#[test]
 fn one_class_with_both_kinds_follows_its_anchor() {
     // Another team makes all directions one class. Source: (s, c) is rank 2 s + c. Target: (d, t)
     // is 0, 1, 2, 4 in row-major order.

@@ -1,6 +1,6 @@
 //! The laws, checked on the model itself: they must hold before it may judge anything.
 
-use pantile_testkit::generate::{Case, legal_pair, pair, spec, sum_pair};
+use pantile_testkit::generate::{Case, legal_pair, pair, spec, sum_pair, target_for};
 use pantile_testkit::model::minimum::{least_moves, promised};
 use pantile_testkit::model::normal::same_meaning;
 use pantile_testkit::model::values::{check, dot, filled, moved, operator_of, scattered};
@@ -36,6 +36,27 @@ fn every_target_holds_the_values_of_the_source() {
         let after = moved(&between(&source, &target).unwrap(), operator, &target, &before);
         let checked = check((&source, &before), (&target, &after));
         assert_eq!(checked, Ok(()), "\n{source:?}\n{target:?}");
+    });
+}
+
+#[test]
+fn a_path_carries_the_values_to_its_end() {
+    cases("paths", 4_000, |rng| {
+        let Case { source, target: middle, .. } = legal_pair(rng);
+        let end = target_for(rng, &middle);
+        // A source may leave unknown (a gap in Copies) what a middle without it calls the
+        // identity (a gap in Terms); the direct movement would be refused.
+        if !faults(&source, &end).is_empty() {
+            return;
+        }
+        let mut values = filled(&source, rng);
+        let before = values.clone();
+        for (from, to) in [(&source, &middle), (&middle, &end)] {
+            let movement = between(from, to).unwrap();
+            values = moved(&movement, operator_of(from, to), to, &values);
+        }
+        let checked = check((&source, &before), (&end, &values));
+        assert_eq!(checked, Ok(()), "\n{source:?}\n{middle:?}\n{end:?}");
     });
 }
 

@@ -283,6 +283,13 @@ impl AxisMap {
         }
     }
 
+    /// Plain blocks over further mesh axes.
+    pub(crate) fn recut(&self, mesh_axes: &[usize], parts: usize, cuts: Vec<usize>) -> Self {
+        let over = [self.over.as_slice(), mesh_axes].concat();
+        let cut = Cut::Block(Cuts::At(cuts.into()));
+        Self { over, parts, cut, held: Extent::Owned, room: None, periodic: false, ..self.clone() }
+    }
+
     /// This axis seen through a slice.
     pub(crate) fn sliced(
         &self,

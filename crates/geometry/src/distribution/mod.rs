@@ -3,6 +3,7 @@
 mod boxes;
 mod change;
 mod normal;
+mod path;
 mod query;
 
 pub use boxes::{BOXES_LIMIT, Boxes};

@@ -178,3 +178,36 @@ impl Blocks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn covering_finds_every_block_that_shares_cells() {
+        let cuts = [
+            Blocks::balanced(7, 3).unwrap(),
+            Blocks::balanced(2, 4).unwrap(),
+            Blocks::from_extents(&[0, 3, 0, 0, 4, 0]).unwrap(),
+        ];
+        for blocks in &cuts {
+            for start in 0..9 {
+                for end in start..10 {
+                    let expected: Vec<_> = (0..blocks.workers())
+                        .map(|worker| (worker, blocks.range(worker)))
+                        .map(|(worker, block)| (worker, block.start.max(start)..block.end.min(end)))
+                        .filter(|(_, shared)| shared.start < shared.end)
+                        .collect();
+                    assert_eq!(blocks.covering(start..end).collect::<Vec<_>>(), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_covering_block_is_found_without_a_search() {
+        let blocks = Blocks::balanced(10, 4).unwrap();
+        let found: Vec<usize> = (0..11).map(|index| blocks.worker_of(index)).collect();
+        assert_eq!(found, [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4]);
+    }
+}

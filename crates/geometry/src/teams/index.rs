@@ -52,3 +52,32 @@ pub(super) fn line(shape: &[usize], fixed: &[bool], position: usize) -> Vec<usiz
     }
     ranks
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_and_indices_are_inverse() {
+        let shape = [2, 3, 4];
+        for position in 0..24 {
+            let index = unflatten(&shape, position);
+            assert_eq!(flatten(&shape, &index), position);
+        }
+        assert_eq!(unflatten(&shape, 23), [1, 2, 3]);
+        assert_eq!((flatten(&[], &[]), unflatten(&[], 0)), (0, vec![]));
+    }
+
+    #[test]
+    fn lines_ascend_and_keep_the_fixed_coordinates() {
+        let check = |fixed: [bool; 3], position: usize, expected: &[usize]| {
+            assert_eq!(line(&[2, 3, 2], &fixed, position), expected);
+        };
+        check([true, false, true], 0, &[0, 2, 4]);
+        check([true, false, true], 3, &[7, 9, 11]);
+        check([false, true, false], 1, &[2, 3, 8, 9]);
+        check([true, true, true], 5, &[5]);
+        check([false, false, false], 0, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(flatten_chosen(&[2, 3, 2], &[1, 2, 0], &[true, false, true]), 2);
+    }
+}

@@ -64,3 +64,27 @@ impl Members {
         (0..self.len()).filter_map(|rank| self.get(rank))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consecutive_ranks_are_a_range() {
+        assert_eq!(Members::new(vec![3, 4, 5]), Ok(Members::Range(3..6)));
+        assert!(matches!(Members::new(vec![4, 3]), Ok(Members::List { .. })));
+        assert_eq!(Members::new(vec![4, 7, 4]), Err(4));
+    }
+
+    #[test]
+    fn positions_are_found_in_any_order() {
+        for ranks in [vec![9, 2, 5], vec![5, 6, 7]] {
+            let members = Members::new(ranks.clone()).unwrap();
+            assert_eq!(members.iter().collect::<Vec<_>>(), ranks);
+            for (at, rank) in ranks.iter().enumerate() {
+                assert_eq!(members.position(*rank), Some(at));
+            }
+            assert_eq!((members.position(4), members.get(3)), (None, None));
+        }
+    }
+}

@@ -11,7 +11,7 @@ mod boxes;
 mod mesh;
 mod pair;
 
-pub use pair::{Case, legal_pair, pair, sum_pair};
+pub use pair::{Case, legal_pair, pair, sum_pair, target_for};
 
 use crate::model::{AxisSpec, Kind, Map, Operator, Spec};
 use crate::rng::Rng;

@@ -41,7 +41,7 @@ pub fn sum_pair(rng: &mut Rng) -> Case {
     attempt(rng, true, true)
 }
 
-/// Tries targets until one is (or is not) legal; the source itself always is.
+/// A random source, not too widely held, with a partner.
 fn attempt(rng: &mut Rng, legal: bool, sum: bool) -> Case {
     let (shape, mesh) = (shape(rng), mesh::mesh(rng));
     let mut source = spec_on(rng, &shape, &mesh, None);
@@ -51,6 +51,18 @@ fn attempt(rng: &mut Rng, legal: bool, sum: bool) -> Case {
     while holders(&source).iter().map(|count| count * count).sum::<usize>() > WORK_MAX {
         source = Spec { operator: source.operator, ..spec_on(rng, &shape, &mesh, None) };
     }
+    partner(rng, source, legal)
+}
+
+/// A random target that a source has a movement to: the next step of a path.
+#[must_use]
+pub fn target_for(rng: &mut Rng, source: &Spec) -> Spec {
+    partner(rng, source.clone(), true).target
+}
+
+/// Tries targets until one is (or is not) legal; the source itself always is.
+fn partner(rng: &mut Rng, source: Spec, legal: bool) -> Case {
+    let mesh = mesh::Mesh { shape: source.mesh_shape.clone(), team: source.team.clone() };
     for _ in 0..TRIES_MAX {
         let target = target(rng, &source, &mesh, legal);
         let faults = faults(&source, &target);

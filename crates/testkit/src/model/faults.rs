@@ -118,3 +118,15 @@ pub fn universe_meets_plain(source: &Spec, target: &Spec) -> bool {
     let meets = |pair| matches!(pair, (Some(true), None) | (None, Some(true)));
     universes(source).into_iter().zip(universes(target)).any(meets)
 }
+
+/// True if boxes appear only as the rules name them: Copies as a target, Terms as a source.
+///
+/// Other uses are legal here, because the identity and the adjoint of a path need them.
+#[must_use]
+pub fn boxes_as_named(source: &Spec, target: &Spec) -> bool {
+    let boxes = |spec: &Spec, kind: Kind| match spec.map {
+        Map::Boxes { .. } => normal_directions(spec).iter().all(|d| d.kind == kind),
+        Map::Axes(_) => true,
+    };
+    boxes(source, Kind::Terms) && boxes(target, Kind::Copies)
+}

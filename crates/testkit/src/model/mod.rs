@@ -8,7 +8,7 @@
 //! | [`normal`] | what do several holders mean, and what is the dual? |
 //! | [`classes`] | which directions of source and target must be looked at together? |
 //! | [`pairs`] | which source holder goes to which target holder? |
-//! | [`faults`] | why can there be no movement? |
+//! | [`mod@faults`] | why can there be no movement? |
 //! | [`values`] | does the movement carry the right values? |
 //! | [`minimum`] | could fewer elements move? |
 

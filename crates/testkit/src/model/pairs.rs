@@ -11,6 +11,10 @@
 //!   first of 0, -1, 1, -2, 2, ...
 //! - at the anchor: the first lift of that order that both sides have (both directions in this
 //!   class); else on each side the first it has.
+//!
+//! A coordinate holds an interval, so the lifts of an element at one place are consecutive: the
+//! first of 0, -1, 1, -2, 2, ... is the one nearest to 0, and taking each side's first at the
+//! anchor even where a common one exists gives the same pairs. Only the equal lift is a real choice.
 
 use super::axis::lift_order;
 use super::classes::{Class, classes, long_axes, same_mesh};
