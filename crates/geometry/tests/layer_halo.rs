@@ -102,6 +102,7 @@ fn balanced_extents() {
     assert!(matches!(Blocks::balanced(usize::MAX, 2), Err(HaloError::TooLarge { .. })));
     assert!(matches!(Blocks::from_extents(&[usize::MAX, 2]), Err(HaloError::TooLarge { .. })));
     assert!(Blocks::from_extents(&[]).is_err());
+    assert!(matches!(Blocks::balanced(4, usize::MAX), Err(HaloError::TooLarge { .. })));
 }
 
 #[test]

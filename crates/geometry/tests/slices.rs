@@ -526,6 +526,9 @@ fn absurd_numbers_are_refused() {
     assert!(bounding_box(&all, &(1 << 47..1 << 48), None).is_err());
     assert!(parts_by_sign(&vec![0..1; 9], &vec![0..1; 9]).is_err());
     assert!(grid_halo_plan(&[vec![]], &[vec![0..1]]).is_err());
+    assert!(default_bounds(4, usize::MAX).is_err());
+    assert!(requests_of_radius(&vec![vec![0..1; 100]; 9], &[1; 9]).is_err());
+    assert!(gather_pieces(&[], usize::MAX).is_err());
     let message = Slice::new(0, 1, 0).unwrap_err().to_string();
     assert_eq!(message, "got stride 0, expected at least 1");
 }

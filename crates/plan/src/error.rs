@@ -46,10 +46,12 @@ pub enum Error {
         /// The array axis.
         axis: usize,
     },
-    /// Boxes are a target of copies or a source of terms only.
+    /// Boxes of copies as a source, or of terms as a target, cut the array too finely.
     Boxes {
-        /// `source` or `target`.
-        side: &'static str,
+        /// Cells into which all their ends cut the array.
+        cells: u128,
+        /// The most that are looked at.
+        limit: usize,
     },
     /// Faces exist only where both sides cut each axis over the same mesh axes.
     NoSides,
@@ -94,9 +96,10 @@ impl fmt::Display for Error {
                 f,
                 "the indexed axes {axis} of source and target show different labels"
             ),
-            Self::Boxes { side } => write!(
+            Self::Boxes { cells, limit } => write!(
                 f,
-                "boxes cannot be this {side}: they are a target of copies or a source of terms"
+                "the boxes cut the array into {cells} cells, expected at most {limit}: \
+                 boxes are meant as a target of copies or a source of terms"
             ),
             Self::NoSides => f.write_str(
                 "source and target do not cut each axis over the same mesh axes: \

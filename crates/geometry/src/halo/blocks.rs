@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::HaloError;
-use super::number::check_size;
+use super::number::{check_size, check_workers};
 
 /// An axis cut into one block per worker, in worker order; blocks may be empty.
 ///
@@ -54,10 +54,7 @@ impl Blocks {
     /// No workers, or a number above the limit.
     pub fn balanced(extent: usize, workers: usize) -> Result<Self, HaloError> {
         check_size("extent", extent)?;
-        check_size("number of workers", workers)?;
-        if workers == 0 {
-            return Err(HaloError::Zero { what: "number of workers" });
-        }
+        check_workers(workers)?;
         Ok(Self { extent, cut: Cut::Balanced(workers) })
     }
 
@@ -66,9 +63,7 @@ impl Blocks {
     /// # Errors
     /// No workers, or a total above the limit.
     pub fn from_extents(extents: &[usize]) -> Result<Self, HaloError> {
-        if extents.is_empty() {
-            return Err(HaloError::Zero { what: "number of workers" });
-        }
+        check_workers(extents.len())?;
         let mut starts = Vec::with_capacity(extents.len() + 1);
         let mut extent = 0_usize;
         for block in extents {

@@ -29,6 +29,6 @@ pub use chain::{Chain, Stage};
 pub use error::HaloError;
 pub use grid::LayerHalo;
 pub use interpolation::{Interpolation, InterpolationMode, Ratio};
-pub use number::MAX_EXTENT;
+pub use number::{MAX_EXTENT, MAX_WORKERS};
 pub use slabs::{AxisStep, LocalBox, SlabAxis, exchange_slabs};
 pub use window::{CustomLayer, LayerAxis, Window, WindowParameters};

@@ -5,6 +5,9 @@ use super::error::HaloError;
 /// The largest extent, kernel, stride, padding or dilation: all arithmetic stays far below 2^63.
 pub const MAX_EXTENT: usize = 1 << 48;
 
+/// The most workers on one axis: tables have a row for each.
+pub const MAX_WORKERS: usize = 1 << 26;
+
 /// Positions beyond this are as good as infinite (extents plus padding stay below it).
 const FAR: i64 = 1 << 52;
 
@@ -14,6 +17,16 @@ pub(super) fn check_size(what: &'static str, got: usize) -> Result<(), HaloError
         return Err(HaloError::TooLarge { what, got, limit: MAX_EXTENT });
     }
     Ok(())
+}
+
+/// Refuses no workers and more than [`MAX_WORKERS`].
+pub(super) fn check_workers(got: usize) -> Result<(), HaloError> {
+    let what = "number of workers";
+    match got {
+        0 => Err(HaloError::Zero { what }),
+        1..=MAX_WORKERS => Ok(()),
+        _ => Err(HaloError::TooLarge { what, got, limit: MAX_WORKERS }),
+    }
 }
 
 /// A size as a position.

@@ -38,7 +38,7 @@ pub use plan::{Delivery, HaloSide, halo_plan};
 pub use repartition::{Repartition, RepartitionNd, repartition, repartition_nd, repartition_unit};
 pub use segments::{PartRows, RowParts, RowSegment, segments, segments_nd};
 pub use signs::{GridDelivery, SignedPart, grid_halo_plan, parts_by_sign, requests_of_radius};
-pub use slice::{MAX_INDEX, Overlap, Slice, overlap};
+pub use slice::{MAX_INDEX, MAX_MEMBERS, Overlap, Slice, overlap};
 pub use subview::{PartView, Subview, SubviewNd, subview, subview_nd};
 pub use target::{
     Parts, local_target, local_target_nd, local_target_of_all_parts, sharded_offsets,

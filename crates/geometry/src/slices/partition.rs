@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::error::SliceError;
-use super::slice::{MAX_INDEX, check};
+use super::slice::{MAX_MEMBERS, check};
 
 /// The rows of one member: `extent` over `members`, the remainder on the last ones.
 ///
 /// Law: over all members the rows tile `0..extent` in order, with sizes that differ by at most 1.
 ///
 /// # Errors
-/// A member that is out of range (so also: no members), or an extent above the limit.
+/// A member that is out of range (so also: no members), or members or extent above the limit.
 pub fn default_rows(
     extent: usize,
     members: usize,
@@ -20,12 +20,19 @@ pub fn default_rows(
     if member >= members {
         return Err(SliceError::MemberOutOfRange { member, members });
     }
-    if members > MAX_INDEX {
-        return Err(SliceError::TooLarge { got: members, limit: MAX_INDEX });
-    }
+    check_members(members)?;
     let (quotient, remainder) = (extent / members, extent % members);
     let start = |member: usize| member * quotient + member.saturating_sub(members - remainder);
     Ok(start(member)..start(member + 1))
+}
+
+/// Refuses no members and more than [`MAX_MEMBERS`].
+pub(super) fn check_members(members: usize) -> Result<(), SliceError> {
+    match members {
+        0 => Err(SliceError::MemberOutOfRange { member: 0, members }),
+        1..=MAX_MEMBERS => Ok(()),
+        _ => Err(SliceError::TooLarge { got: members, limit: MAX_MEMBERS }),
+    }
 }
 
 /// The box of one member: its rows on the first axis, everything on the others. Of no axes none.
@@ -52,11 +59,9 @@ pub fn default_partition(
 /// Where the rows of each member start, and the extent at the end: one number more than members.
 ///
 /// # Errors
-/// No members, or an extent above the limit.
+/// No members, or members or extent above the limit.
 pub fn default_bounds(extent: usize, members: usize) -> Result<Vec<usize>, SliceError> {
-    if members == 0 {
-        return Err(SliceError::MemberOutOfRange { member: 0, members });
-    }
+    check_members(members)?;
     let starts = (0..members).map(|member| Ok(default_rows(extent, members, member)?.start));
     starts.chain([Ok(extent)]).collect()
 }
@@ -74,11 +79,9 @@ pub struct GatherPiece {
 /// member: each has its one element, at displacement 0.
 ///
 /// # Errors
-/// No members, or a number of elements above the limit.
+/// No members, or members or elements above the limit.
 pub fn gather_pieces(shape: &[usize], members: usize) -> Result<Vec<GatherPiece>, SliceError> {
-    if members == 0 {
-        return Err(SliceError::MemberOutOfRange { member: 0, members });
-    }
+    check_members(members)?;
     let Some((extent, trailing)) = shape.split_first() else {
         return Ok(vec![GatherPiece { count: 1, displacement: 0 }; members]);
     };

@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use super::error::SliceError;
+use super::partition::check_members;
 use super::plan::Owners;
 use super::repartition::repartition;
 use super::slice::{MAX_INDEX, check, check_length};
@@ -124,12 +125,14 @@ pub fn grid_halo_plan(
 /// owns nothing on some axis asks for nothing there.
 ///
 /// # Errors
-/// Different numbers of axes, or a wrong range.
+/// Different numbers of axes, no members or too many, or a wrong range.
 pub fn requests_of_radius(
     owned: &[Vec<Range<usize>>],
     radius: &[usize],
 ) -> Result<Vec<Vec<Range<usize>>>, SliceError> {
     check_length(radius.len(), owned.len())?;
+    let members = owned.iter().fold(1_usize, |product, axis| product.saturating_mul(axis.len()));
+    check_members(members)?;
     let mut requests = vec![Vec::new()];
     for (ranges, radius) in owned.iter().zip(radius) {
         let extent = ranges.iter().map(|range| range.end).max().unwrap_or(0);

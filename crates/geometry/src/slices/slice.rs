@@ -7,6 +7,9 @@ use super::error::SliceError;
 /// The largest index, extent or stride: sums and products of checked numbers never overflow.
 pub const MAX_INDEX: usize = 1 << 48;
 
+/// The most members: lists have an entry for each.
+pub const MAX_MEMBERS: usize = 1 << 26;
+
 /// The indices `offset + k * stride` for `k` in `0..size`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {

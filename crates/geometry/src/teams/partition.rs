@@ -6,8 +6,8 @@ use super::error::{Extents, TeamError};
 use super::index::{flatten, unflatten};
 use super::members::Members;
 
-/// The largest team and the largest world rank plus one: arithmetic on them never overflows.
-pub const MAX_SIZE: usize = 1 << 48;
+/// The largest root team: its arithmetic never overflows and no list of members gets out of hand.
+pub const MAX_SIZE: usize = 1 << 26;
 
 /// The left and right neighbour of a worker on one axis; `None` beyond an edge (never wraps).
 pub type Neighbours = (Option<usize>, Option<usize>);

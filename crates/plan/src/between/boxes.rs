@@ -19,29 +19,16 @@ pub(super) fn transfers(
     if problem.source == problem.target {
         return Ok(identity(&problem.source, me));
     }
-    check(problem)?;
+    let named = problem.boxes_kind(Role::Sender) != Some(Kind::Copies)
+        && problem.boxes_kind(Role::Receiver) != Some(Kind::Terms);
     let mut transfers = match (problem.source.boxes(), problem.target.boxes()) {
+        _ if !named => cell_by_cell(problem, me)?,
         (Some(_), Some(_)) => both(problem, me),
         (Some(_), None) => one_side(problem, Role::Sender, me),
         _ => one_side(problem, Role::Receiver, me),
     };
     transfers.retain(|transfer| !transfer.region.is_empty());
     Ok(transfers)
-}
-
-/// Boxes that hold every element exactly once are as good as the other kind.
-fn check(problem: &Problem) -> Result<(), Error> {
-    let tiles = |distribution: &Distribution| {
-        let terms = distribution.clone().all_terms(pantile_geometry::Operator::Sum);
-        !terms.has_terms()
-    };
-    if problem.boxes_kind(Role::Sender) == Some(Kind::Copies) && !tiles(&problem.source) {
-        return Err(Error::Boxes { side: "source" });
-    }
-    if problem.boxes_kind(Role::Receiver) == Some(Kind::Terms) {
-        return Err(Error::Boxes { side: "target" });
-    }
-    Ok(())
 }
 
 fn identity(side: &Distribution, me: Option<(Rank, Role)>) -> Vec<Transfer> {
@@ -139,7 +126,7 @@ fn one_box(
         owner: Some(Holder { coordinate: position, lift: 0 }),
     };
     let mut found: BTreeMap<_, Vec<Vec<IndexSet>>> = BTreeMap::new();
-    for tuple in tuples(pieces) {
+    for tuple in all_tuples(&pieces.iter().map(Vec::len).collect::<Vec<_>>()) {
         let along = |axis: usize| Set::Held(&pieces[axis][tuple[axis]].0);
         let mut source = side(problem, class, Role::Sender, &along);
         let mut target = side(problem, class, Role::Receiver, &along);
@@ -160,12 +147,124 @@ fn one_box(
     }
 }
 
+/// Most cells into which boxes of copies (source) or of terms (target) may cut an array.
+const CELLS_LIMIT: usize = 1 << 22;
+
+/// A piece of one axis on which every box is all or nothing, with the holders of the side that
+/// has axes.
+struct Piece {
+    set: IndexSet,
+    held: Option<Holding>,
+}
+
+/// Boxes of copies as a source, or of terms as a target: every box matters for every other, so
+/// the array is cut at all their ends.
+fn cell_by_cell(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec<Transfer>, Error> {
+    let pieces: Vec<Vec<Piece>> =
+        (0..problem.source.ndim()).map(|axis| pieces_of(problem, axis)).collect();
+    let counts = pieces.iter().map(|list| list.len() as u128);
+    let cells: u128 = counts.product();
+    if cells > CELLS_LIMIT as u128 {
+        return Err(Error::Boxes { cells, limit: CELLS_LIMIT });
+    }
+    let class = &problem.classes[0];
+    let mut found: BTreeMap<_, Vec<Vec<IndexSet>>> = BTreeMap::new();
+    for tuple in all_tuples(&pieces.iter().map(Vec::len).collect::<Vec<_>>()) {
+        let cell: Vec<&Piece> = tuple.iter().zip(&pieces).map(|(at, list)| &list[*at]).collect();
+        let corner: Vec<usize> =
+            cell.iter().map(|piece| piece.set.hull().map_or(0, |(low, _)| low)).collect();
+        let holding = [around(&problem.source, &corner), around(&problem.target, &corner)];
+        check_cell(problem, &holding, &cell, &corner)?;
+        let along = |axis: usize| match &cell[axis].held {
+            Some(held) => Set::Held(held),
+            None => Set::Free(1),
+        };
+        let mut sides = [Role::Sender, Role::Receiver].map(|role| side(problem, class, role, &along));
+        for (side, held) in sides.iter_mut().zip(&holding) {
+            if let Some(held) = held {
+                side.ways.iter_mut().for_each(|(_, set)| *set = Set::Held(held));
+            }
+        }
+        let [source, target] = sides;
+        let Some(rule) = Rule::new(source, target) else { continue };
+        let sets: Vec<IndexSet> = cell.iter().map(|piece| piece.set.clone()).collect();
+        for pair in class_pairs(&rule, problem, class, me) {
+            found.entry(pair).or_default().push(sets.clone());
+        }
+    }
+    let all = found.into_iter().flat_map(|(pair, boxes)| {
+        super::factor::merged(boxes).into_iter().map(move |sets| (pair.clone(), sets))
+    });
+    Ok(all.map(|(pair, sets)| transfer(problem, &pair, &sets)).collect())
+}
+
+/// An axis cut at the ends of all boxes, and by the axis map of the side that has one.
+fn pieces_of(problem: &Problem, axis: usize) -> Vec<Piece> {
+    let length = problem.source.shape()[axis];
+    let mut cuts: Vec<usize> = vec![0, length];
+    for side in [&problem.source, &problem.target] {
+        for (_, _, ranges) in boxes_of(side) {
+            cuts.extend([ranges[axis].0, ranges[axis].1]);
+        }
+    }
+    cuts.sort_unstable();
+    cuts.dedup();
+    let maps = [&problem.source, &problem.target].map(|side| side.axes().map(|axes| &axes[axis]));
+    let map = maps.into_iter().flatten().next();
+    let intervals = cuts.windows(2).map(|pair| IndexSet::range(pair[0], pair[1]));
+    let split = |interval: IndexSet| match map {
+        None => vec![Piece { set: interval, held: None }],
+        Some(map) => {
+            let parts = map.split(&interval, None).into_iter();
+            parts.map(|(held, set)| Piece { set, held: Some(held) }).collect()
+        }
+    };
+    intervals.flat_map(split).collect()
+}
+
+/// The boxes around an element as holders of one direction; `None` if the side has axes.
+fn around(side: &Distribution, element: &[usize]) -> Option<Holding> {
+    side.boxes()?;
+    let inside = |ranges: &[Range]| {
+        ranges.iter().zip(element).all(|(range, at)| range.0 <= *at && *at < range.1)
+    };
+    let holders: Vec<Holder> = boxes_of(side)
+        .into_iter()
+        .filter(|(_, _, ranges)| inside(ranges))
+        .map(|(coordinate, ..)| Holder { coordinate, lift: 0 })
+        .collect();
+    Some(Holding { owner: holders.first().copied(), holders })
+}
+
+/// Gaps of boxes: unknown in copies, lost in terms, if the other side has the element.
+fn check_cell(
+    problem: &Problem,
+    holding: &[Option<Holding>; 2],
+    cell: &[&Piece],
+    corner: &[usize],
+) -> Result<(), Error> {
+    let by_axes = cell.iter().all(|piece| piece.held.as_ref().is_none_or(|h| !h.holders.is_empty()));
+    let holds = |side: usize| match &holding[side] {
+        Some(held) => !held.holders.is_empty(),
+        None => by_axes,
+    };
+    let index = corner.first().copied().unwrap_or(0);
+    let kind = |role: Role| problem.boxes_kind(role);
+    if kind(Role::Sender) == Some(Kind::Copies) && !holds(0) && holds(1) {
+        return Err(Error::SourceGap { axis: 0, index });
+    }
+    if kind(Role::Receiver) == Some(Kind::Terms) && !holds(1) && holds(0) {
+        return Err(Error::TargetGap { axis: 0, index });
+    }
+    Ok(())
+}
+
 /// One piece number per axis, in every combination.
-fn tuples(pieces: &[Vec<(Holding, IndexSet)>]) -> Vec<Vec<usize>> {
+fn all_tuples(counts: &[usize]) -> Vec<Vec<usize>> {
     let mut tuples = vec![Vec::new()];
-    for list in pieces {
+    for count in counts {
         let longer = tuples.iter().flat_map(|tuple: &Vec<usize>| {
-            (0..list.len()).map(move |at| {
+            (0..*count).map(move |at| {
                 let mut tuple = tuple.clone();
                 tuple.push(at);
                 tuple

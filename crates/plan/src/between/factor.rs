@@ -173,7 +173,7 @@ impl Pair {
 }
 
 /// Boxes that differ on one axis only become one box, axis by axis.
-fn merged(mut boxes: Vec<Vec<IndexSet>>) -> Vec<Vec<IndexSet>> {
+pub(super) fn merged(mut boxes: Vec<Vec<IndexSet>>) -> Vec<Vec<IndexSet>> {
     let ndim = boxes.first().map_or(0, Vec::len);
     for axis in 0..ndim {
         if boxes.len() == 1 {

@@ -73,7 +73,6 @@ fn from_dims(ranks: &[Vec<Dim>]) -> Result<Imported, Error> {
 
 /// The dimensions of one axis by grid rank, all valid together.
 struct Line {
-    axis: usize,
     dims: Vec<Dim>,
     /// The labels in order, if some lie outside the size.
     universe: Option<Vec<i64>>,
@@ -119,7 +118,7 @@ impl Line {
                 format!("labels outside the size: the {} labels are counted", labels.len());
             notes.push(Note::new(message).on(None, axis));
         }
-        let line = Self { axis, dims: line, universe };
+        let line = Self { dims: line, universe };
         let (left, right) = line.outer();
         if line.is_periodic() && left + right > 0 && line.length()? == 0 {
             let reason = "a periodic axis that is all padding";
@@ -201,7 +200,6 @@ impl Line {
         }
         let axis = Axis::cut(over, Cuts::At(cuts.into()));
         let axis = if exchanged { axis.held(&room) } else { axis.room(&room) };
-        debug_assert!(self.axis < usize::MAX, "every line knows its axis");
         Ok(if self.is_periodic() { axis.periodic() } else { axis })
     }
 }

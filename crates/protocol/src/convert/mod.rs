@@ -22,9 +22,11 @@
 
 mod export;
 mod import;
+mod letters;
 
 pub use export::{Exported, export, export_partitioned};
 pub use import::{Imported, import, import_partitioned};
+pub use letters::from_letters;
 
 /// What a protocol axis says beside the distribution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! The vectors, and short ways to read them.
 #![allow(dead_code, reason = "every test binary uses another part")]
 
+pub(crate) mod arrays;
+
 use pantile_plan::json::{Value, parse};
 use pantile_protocol::{Dim, Object, Section, json};
 
