@@ -1,2 +1,106 @@
-//! The `pantile` command.
-fn main() {}
+//! The `pantile` command: arguments to calls, results to text, JSON or SVG.
+//!
+//! Each subcommand is a module with its arguments and a `run` that returns a [`Report`]; only this
+//! file writes to the standard streams and decides the exit code.
+
+mod check;
+mod draw;
+mod halo;
+mod input;
+mod numbers;
+mod plan;
+mod report;
+mod table;
+
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use report::Report;
+
+const EXAMPLES: &str = "\
+Examples:
+  # Who sends what to whom when 8x6 elements on a 2x2 mesh get a halo of one?
+  pantile plan \"8x6 on x=2, y=2: block(x), block(y)\" \\
+               \"8x6 on x=2, y=2: block(x) halo 1, block(y) halo 1\"
+
+  # One rank of a million.
+  pantile plan \"65536x65536 on x=1024, y=1024: block(x), block(y)\" \\
+               \"65536x65536 on x=1024, y=1024: block(x) halo 1, block(y) halo 1\" --rank 524800
+
+  # A picture of where everything lives.
+  pantile draw \"8x6 on x=2, y=2: block(x) halo 1, block(y)\" -o tiles.svg
+
+  # What each worker of a strided convolution needs from its neighbours.
+  pantile halo --size 10 --ranks 3 --kernel 3 --stride 2
+
+  # Is what another library says about its array right?
+  pantile check description.json
+
+A distribution is `SHAPE on MESH: one map per array axis`, for example
+  8x6 on x=2, y=3: block(x) halo 1, cyclic(y, 1)     blocks with a halo, dealt columns
+  8x6 on r=4: whole, whole                           a copy on each of 4 ranks
+  8x6 on r=4: whole, whole; sum(r)                   4 terms of a sum
+  8x6 on rank 0: whole, whole                        all on one rank
+Wherever a distribution is asked for, a file (`@FILE` or its name), `-` for standard input, or a
+protocol description in JSON will do.
+
+Exit codes: 0 fine, 1 refused or invalid, 2 wrong usage.";
+
+/// Distributed n-d arrays: where every element lives, and what has to move.
+#[derive(Parser)]
+#[command(name = "pantile", version, after_help = EXAMPLES, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show who sends what to whom between two distributions, and what it costs
+    Plan(plan::Arguments),
+    /// Draw a distribution, a movement, a halo or the groups of worker teams as SVG
+    Draw(draw::Arguments),
+    /// Show the halos that a sliding window needs on every worker
+    Halo(halo::Arguments),
+    /// Check protocol descriptions, plans and distributions, and list all that is wrong
+    Check(check::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version go to stdout and are fine; a closed pipe is nobody's fault.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let result = match &arguments.command {
+        Command::Plan(arguments) => plan::run(arguments),
+        Command::Draw(arguments) => draw::run(arguments),
+        Command::Halo(arguments) => halo::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+    };
+    match result.and_then(|report| show(&report)) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Writes a report; a reader that has seen enough (`pantile ... | head`) is no error.
+fn show(report: &Report) -> anyhow::Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(report.text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        written => written.map_err(|error| anyhow::anyhow!("cannot write the output: {error}"))?,
+    }
+    for note in &report.notes {
+        let _ = writeln!(std::io::stderr(), "note: {note}");
+    }
+    Ok(ExitCode::from(u8::from(report.refused)))
+}

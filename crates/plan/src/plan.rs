@@ -57,8 +57,8 @@ impl Plan {
     /// The shapes, operators or labels differ, one side has a gap that the other needs filled,
     /// or boxes are where they cannot be.
     pub fn between(source: &Distribution, target: &Distribution) -> Result<Self, Error> {
-        let operator = between::operator(source, target)?;
         let transfers = between::transfers(source, target)?;
+        let operator = between::operator(source, target)?;
         let rounds = vec![Round { transfers }];
         let (source, target) = (source.clone(), target.clone());
         Ok(Self { steps: vec![Step { source, target, operator, rounds, faces_only: false }] })

@@ -53,9 +53,9 @@ impl Schedule {
     /// # Errors
     /// As [`Plan::between`]: the same error on every rank.
     pub fn between(source: &Distribution, target: &Distribution, rank: Rank) -> Result<Self, Error> {
-        let operator = between::operator(source, target)?;
         let sends = between::transfers_of(source, target, rank, Role::Sender)?;
         let receives = between::transfers_of(source, target, rank, Role::Receiver)?;
+        let operator = between::operator(source, target)?;
         let leg = Leg {
             step: 0,
             operator,

@@ -245,7 +245,8 @@ impl<'a> Axis<'a> {
         let (right_width, left_width) = (a.padding.1, b.padding.0);
         if right_width != left_width {
             let message = format!(
-                "left padding is {left_width}, but the right padding of rank {left_rank} is {right_width}"
+                "left padding is {left_width}, but the right padding of rank {left_rank} is \
+                 {right_width}"
             );
             findings.push(self.find(Code::PaddingCounterpart, right_rank, message));
         }
@@ -350,4 +351,68 @@ fn judge_grid(axes: &[Axis<'_>], ranks: usize, findings: &mut Vec<Finding>) -> b
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Block, Place};
+
+    fn block(grid: (i64, i64), size: i64, range: (i64, i64), padding: (i64, i64)) -> Dim {
+        let place = Place { size, grid_rank: grid.0, grid_size: grid.1 };
+        let block = Block { start: range.0, stop: range.1, padding, periodic: false };
+        Dim::new(place, DimKind::Block(block)).unwrap()
+    }
+
+    fn found(sections: &[Section]) -> Vec<String> {
+        across(sections).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_local_extent_as_size_is_recognised() {
+        let dims = [block((0, 2), 5, (0, 5), (0, 0)), block((1, 2), 5, (5, 10), (0, 0))];
+        let sections = dims.map(|dim| Section::from_dims(&[dim], None));
+        assert_eq!(
+            found(&sections),
+            [
+                "rank 1, axis 0: ENDS: the last part stops at 10, expected the size 5",
+                "axis 0: SIZE_SUM: the ranks own 10 together, but `size` is 5; every rank states \
+                 its local extent as `size`, the sum would be 10",
+            ]
+        );
+    }
+
+    #[test]
+    fn element_types_are_compared_by_meaning() {
+        let section = |format: &str| Section::from_dims(&[], Some(format.to_owned()));
+        let dtypes = |sections: &[Section]| {
+            found(sections).into_iter().filter(|text| text.contains("DTYPE")).collect::<Vec<_>>()
+        };
+        assert_eq!(dtypes(&[section("<f8"), section("<d")]), [""; 0]);
+        assert_eq!(
+            dtypes(&[section("<f8"), section("<f4")]),
+            ["rank 1: DTYPE: element type is \"<f4\", but rank 0 has \"<f8\""]
+        );
+    }
+
+    /// Lines of a 2x2 grid that differ in padding only: boundary widths may, inner ones may not.
+    #[test]
+    fn every_line_with_other_padding_is_judged() {
+        let columns = |rank| block((rank, 2), 4, (2 * rank, 2 * rank + 2), (0, 0));
+        let rows = |rank: i64, padding| {
+            block((rank, 2), 10, if rank == 0 { (0, 6) } else { (4, 10) }, padding)
+        };
+        let sections = |paddings: [(i64, i64); 4]| -> Vec<Section> {
+            (0..4)
+                .zip(paddings)
+                .map(|(rank, padding)| [rows(rank / 2, padding), columns(rank % 2)])
+                .map(|dims| Section::from_dims(&dims, None))
+                .collect()
+        };
+        assert_eq!(found(&sections([(0, 1), (2, 1), (1, 0), (1, 3)])), [""; 0]);
+        let codes: BTreeSet<Code> =
+            across(&sections([(0, 1), (0, 0), (1, 0), (1, 0)])).iter().map(|f| f.code).collect();
+        let expected = [Code::Adjacency, Code::PaddingCounterpart, Code::SizeSum];
+        assert_eq!(codes, BTreeSet::from(expected));
+    }
 }

@@ -9,14 +9,14 @@
 //! |---|---|
 //! | `__version__` or `version` | the version; 0.10.0 if absent, with a note |
 //! | `buffer` | `{"shape": [...], "format": "<f8"}`, or `dtype` for `format` |
-//! | `buffer_shape` or `local_shape` | the shape alone; if no shape is given extents are not compared |
+//! | `buffer_shape` or `local_shape` | the shape alone; without one extents are not compared |
 //! | `buffer_shapes` | one shape per rank, beside `dim_data_per_rank` |
 //!
 //! Only text that is not JSON, or is none of these, fails to be read; values of wrong types are
 //! left to the judgement.
 
 use crate::partitioned::{self, Partitioned};
-use crate::{Buffer, Finding, Kind, Note, Object, Section, Version};
+use crate::{Buffer, Finding, Kind, Note, Object, Section, Version, check, validate};
 use pantile_geometry::text::Fault;
 use pantile_plan::json::{self, Value};
 
@@ -28,6 +28,8 @@ pub enum Document {
     Sections {
         /// The sections.
         sections: Vec<Section>,
+        /// True if the text is one section and not a list: other ranks may exist.
+        alone: bool,
         /// What had to be assumed.
         notes: Vec<Note>,
     },
@@ -47,6 +49,19 @@ impl Document {
     #[must_use]
     pub fn sections(&self) -> Option<&[Section]> {
         if let Self::Sections { sections, .. } = self { Some(sections) } else { None }
+    }
+
+    /// Everything that breaks the rules, strictly: of one section alone, of all ranks together, or
+    /// of the partitions.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        match self {
+            Self::Sections { sections, alone: true, .. } => {
+                sections.iter().flat_map(validate).collect()
+            }
+            Self::Sections { sections, .. } => check(sections),
+            Self::Partitioned { findings, .. } => findings.clone(),
+        }
     }
 
     /// What had to be assumed.
@@ -101,9 +116,11 @@ pub fn from_value(value: &Value) -> Option<Document> {
     if sections.is_empty() {
         return None;
     }
+    let alone = ["dim_data_per_rank", "ranks"].iter().all(|key| value.get(key).is_none())
+        && value.as_array().is_none();
     let assumed = format!("no version is stated, {} is assumed", Version::CURRENT);
     let notes = if reader.missing { vec![Note::new(assumed)] } else { Vec::new() };
-    Some(Document::Sections { sections, notes })
+    Some(Document::Sections { sections, alone, notes })
 }
 
 fn version_of(value: &Value) -> Option<Object> {
@@ -272,7 +289,7 @@ pub fn section_to_value(section: &Section) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, Dim, check};
+    use crate::{Code, Dim};
 
     fn codes(text: &str) -> Vec<Code> {
         let document = read(text).unwrap();
@@ -288,7 +305,8 @@ mod tests {
 
     #[test]
     fn all_forms_say_the_same() {
-        let dict = r#"{"dist_type": "b", "size": 3, "proc_grid_size": 1, "proc_grid_rank": 0, "start": 0, "stop": 3}"#;
+        let dict = r#"{"dist_type": "b", "size": 3, "proc_grid_size": 1,
+            "proc_grid_rank": 0, "start": 0, "stop": 3}"#;
         let section =
             format!(r#"{{"version": "0.10.0", "buffer_shape": [3], "dim_data": [{dict}]}}"#);
         let forms = [
@@ -320,6 +338,16 @@ mod tests {
         assert_eq!(codes("[3]"), [Code::Type]);
         assert_eq!(codes(r#"{"__version__": "0.10.0", "dim_data": [], "x": 1}"#), [Code::ExtraKey]);
         assert_eq!(codes(r#"{"buffer_shape": [], "dim_data": [null]}"#), [Code::Ndim, Code::Type]);
+    }
+
+    #[test]
+    fn one_section_is_judged_alone() {
+        let dict = r#"{"dist_type": "c", "size": 3, "proc_grid_size": 2, "proc_grid_rank": 1,
+            "start": 1}"#;
+        let section = format!(r#"{{"buffer_shape": [1], "dim_data": [{dict}]}}"#);
+        assert_eq!(read(&section).unwrap().findings(), []);
+        let found = read(&format!("[{section}]")).unwrap().findings();
+        assert_eq!(found.iter().map(|f| f.code).collect::<Vec<_>>(), [Code::GridProduct]);
     }
 
     #[test]

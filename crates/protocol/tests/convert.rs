@@ -331,6 +331,15 @@ fn partitions_of_distributions() {
     }
 }
 
+#[test]
+fn sizes_beyond_index_arithmetic_are_refused() {
+    let huge = pantile_protocol::Section::from_dims(&[Dim::whole(i64::MAX)], None);
+    assert!(matches!(import(&[huge]), Err(Error::Geometry(_))));
+    assert!(from_letters(&[4], &[2], "x").is_err());
+    assert!(from_letters(&[4], &[2], "n").is_err());
+    assert!(from_letters(&[4], &[], "b").is_err());
+}
+
 fn reason(error: Error) -> String {
     error.to_string()
 }

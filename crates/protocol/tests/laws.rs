@@ -5,7 +5,7 @@ mod common;
 
 use common::arrays::{valid_array, valid_blocks};
 use common::*;
-use pantile_protocol::{Block, Code, Dim, DimKind, Finding, Object, Place, Section};
+use pantile_protocol::{Block, Buffer, Code, Dim, DimKind, Finding, Object, Place, Section};
 use pantile_protocol::{across, check, convert, json, literal, normalise, report, validate};
 use pantile_testkit::{Rng, cases};
 use std::collections::BTreeSet;
@@ -155,6 +155,108 @@ fn block_axes_agree_with_the_model() {
             .collect();
         let found: BTreeSet<Code> = across(&sections).iter().map(|finding| finding.code).collect();
         assert_eq!(found, model(&blocks, size), "{blocks:?} of {size}");
+    });
+}
+
+/// Numbers of one dictionary, right or wrong.
+#[derive(Debug)]
+struct Numbers {
+    size: i64,
+    places: i64,
+    rank: i64,
+    start: i64,
+    /// `stop` of a block, `block_size` of a cyclic dimension.
+    second: i64,
+    padding: (i64, i64),
+    extent: i64,
+}
+
+/// The rules about the place on the grid; `None` for what is wrong in itself.
+fn model_place(n: &Numbers, codes: &mut BTreeSet<Code>) -> (Option<i64>, Option<i64>, Option<i64>) {
+    let size = Some(n.size).filter(|size| *size >= 0);
+    let places = Some(n.places).filter(|places| *places >= 1);
+    let rank = Some(n.rank).filter(|rank| (0..n.places.max(1)).contains(rank));
+    let rank = if places.is_none() { Some(n.rank).filter(|rank| *rank >= 0) } else { rank };
+    for (code, wrong) in [
+        (Code::SizeNeg, size.is_none()),
+        (Code::GridSize, places.is_none()),
+        (Code::GridRank, rank.is_none()),
+        (Code::FirstStart, rank == Some(0) && n.start != 0),
+    ] {
+        if wrong {
+            codes.insert(code);
+        }
+    }
+    (size, places, rank)
+}
+
+fn model_block(n: &Numbers) -> BTreeSet<Code> {
+    let mut codes = BTreeSet::new();
+    let (size, ..) = model_place(n, &mut codes);
+    let length = (n.start..n.second).count();
+    let mut wrong = |code, wrong| if wrong { codes.insert(code) } else { false };
+    let turned = n.start < 0 || n.second < n.start;
+    wrong(Code::BlockRange, turned || size.is_some_and(|size| n.second > size));
+    wrong(Code::Extent, i64::try_from(length) != Ok(n.extent));
+    let negative = n.padding.0 < 0 || n.padding.1 < 0;
+    wrong(Code::PaddingNeg, negative);
+    let widths = n.padding.0 + n.padding.1;
+    wrong(Code::PaddingTooWide, !negative && n.second >= n.start && widths > n.second - n.start);
+    codes
+}
+
+fn model_cyclic(n: &Numbers) -> BTreeSet<Code> {
+    let mut codes = BTreeSet::new();
+    let (size, places, rank) = model_place(n, &mut codes);
+    if n.second < 1 {
+        codes.insert(Code::BlockSize);
+        return codes;
+    }
+    let Some(rank) = rank else { return codes };
+    let first = rank * n.second;
+    let empty = size.is_some_and(|size| first >= size);
+    if n.start != first && !(empty && size == Some(n.start)) {
+        codes.insert(Code::CyclicStart);
+    }
+    if let (Some(size), Some(places)) = (size, places) {
+        let dealt = (0..size).filter(|global| global / n.second % places == rank).count();
+        if i64::try_from(dealt) != Ok(n.extent) {
+            codes.insert(Code::Extent);
+        }
+    }
+    codes
+}
+
+#[test]
+fn single_sections_agree_with_the_model() {
+    cases("single model", 40_000, |rng| {
+        let mut small = |low| rng.range(low, 6);
+        let n = Numbers {
+            size: small(-1) * 2,
+            places: small(-1),
+            rank: small(-2),
+            start: small(-2),
+            second: small(-1),
+            padding: (small(-1) / 2, small(-1) / 2),
+            extent: small(0),
+        };
+        let cyclic = rng.chance(1, 2);
+        let mut entries = vec![
+            ("dist_type", Object::from(if cyclic { "c" } else { "b" })),
+            ("size", n.size.into()),
+            ("proc_grid_size", n.places.into()),
+            ("proc_grid_rank", n.rank.into()),
+            ("start", n.start.into()),
+            (if cyclic { "block_size" } else { "stop" }, n.second.into()),
+        ];
+        if !cyclic {
+            entries.push(("padding", Object::tuple([n.padding.0.into(), n.padding.1.into()])));
+        }
+        let mut section = Section::from_dims(&[], None);
+        section.dim_data = Some(Object::tuple([Object::dict(entries)]));
+        section.buffer = Buffer::Known { shape: vec![n.extent], format: None };
+        let found: BTreeSet<Code> = validate(&section).iter().map(|finding| finding.code).collect();
+        assert_eq!(found, if cyclic { model_cyclic(&n) } else { model_block(&n) }, "{n:?}");
     });
 }
 

@@ -126,11 +126,11 @@ impl AxisMap {
         Extent::Each(list.into())
     }
 
-    /// Labels shown by an indexed axis with a universe, through its view.
+    /// Labels shown by an indexed axis through its view; `None` for other axes.
     #[must_use]
     pub fn shown_labels(&self) -> Option<Vec<i64>> {
         match &self.cut {
-            Cut::Indexed(labels) if labels.universe().is_some() => {
+            Cut::Indexed(labels) => {
                 Some((0..self.length()).map(|k| labels.label(self.view.base(k))).collect())
             }
             _ => None,
@@ -141,6 +141,12 @@ impl AxisMap {
     #[must_use]
     pub fn is_indexed(&self) -> bool {
         matches!(self.cut, Cut::Indexed(_))
+    }
+
+    /// True if this is an indexed axis whose labels are not its indices.
+    #[must_use]
+    pub fn has_universe(&self) -> bool {
+        matches!(&self.cut, Cut::Indexed(labels) if labels.universe().is_some())
     }
 
     /// The axis everywhere whole, as a block axis over no mesh axis.

@@ -55,7 +55,7 @@ pub fn parse_distribution(cursor: &mut Cursor<'_>) -> Result<Distribution, Fault
         let boxes = parse_boxes(cursor)?;
         Distribution::from_boxes(&shape, mesh, boxes)
     } else {
-        let axes = parse_axes(cursor)?;
+        let axes = if shape.is_empty() { Vec::new() } else { parse_axes(cursor)? };
         Distribution::new(&shape, mesh, axes)
     };
     let made = made.map_err(|error| cursor.fault_at(at.max(start), error.to_string()))?;
@@ -160,9 +160,6 @@ fn parse_boxes(cursor: &mut Cursor<'_>) -> Result<Vec<Vec<(usize, usize)>>, Faul
 
 fn parse_axes(cursor: &mut Cursor<'_>) -> Result<Vec<Axis>, Fault> {
     let mut axes = Vec::new();
-    if cursor.peek_word().is_empty() {
-        return Ok(axes);
-    }
     loop {
         let cut = parse_cut(cursor)?;
         axes.push(parse_modifiers(cursor, cut)?);

@@ -41,9 +41,10 @@ pub(crate) fn atoms(
     atoms
 }
 
-/// The window as far as the coordinate of the other, second side can need it.
+/// The window as far as the coordinate of the other, second side can need it. A pattern is not
+/// narrowed: where its runs are counted from would change how they are written.
 fn narrowed(window: &IndexSet, second: &AxisMap, only: Option<usize>) -> IndexSet {
-    let Some(coordinate) = only else { return window.clone() };
+    let Some(coordinate) = only.filter(|_| order(second) != 1) else { return window.clone() };
     let hulls = second.held(coordinate).into_iter().filter_map(|(_, set)| set.hull());
     let hull = hulls.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     hull.map_or(IndexSet::range(0, 0), |(low, high)| window.clip(low, high))

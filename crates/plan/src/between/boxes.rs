@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::{AxisMap, Distribution, Holder, Holding, IndexSet, Kind, Rank};
 
-use super::factor::{class_pairs, side, transfer};
+use super::factor::{class_pairs, merged, side, transfer};
 use super::problem::{Problem, Role};
 use super::rule::{Rule, Set};
 use crate::{Error, Lifts, Transfer};
@@ -19,7 +19,7 @@ pub(super) fn transfers(
     if problem.source == problem.target {
         return Ok(identity(&problem.source, me));
     }
-    let named = problem.boxes_kind(Role::Sender) != Some(Kind::Copies)
+    let named = (problem.boxes_kind(Role::Sender) != Some(Kind::Copies) || tiles(&problem.source))
         && problem.boxes_kind(Role::Receiver) != Some(Kind::Terms);
     let mut transfers = match (problem.source.boxes(), problem.target.boxes()) {
         _ if !named => cell_by_cell(problem, me)?,
@@ -29,6 +29,11 @@ pub(super) fn transfers(
     };
     transfers.retain(|transfer| !transfer.region.is_empty());
     Ok(transfers)
+}
+
+/// Boxes that hold every element exactly once are as good as the other kind.
+fn tiles(side: &Distribution) -> bool {
+    !side.clone().all_terms(pantile_geometry::Operator::Sum).has_terms()
 }
 
 fn identity(side: &Distribution, me: Option<(Rank, Role)>) -> Vec<Transfer> {
@@ -143,7 +148,7 @@ fn one_box(
         }
     }
     for (pair, boxes) in found {
-        out.extend(boxes.into_iter().map(|sets| transfer(problem, &pair, &sets)));
+        out.extend(merged(boxes).into_iter().map(|sets| transfer(problem, &pair, &sets)));
     }
 }
 
@@ -193,7 +198,7 @@ fn cell_by_cell(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec<Trans
         }
     }
     let all = found.into_iter().flat_map(|(pair, boxes)| {
-        super::factor::merged(boxes).into_iter().map(move |sets| (pair.clone(), sets))
+        merged(boxes).into_iter().map(move |sets| (pair.clone(), sets))
     });
     Ok(all.map(|(pair, sets)| transfer(problem, &pair, &sets)).collect())
 }

@@ -47,7 +47,10 @@ fn collect(
     let mut transfers = if problem.has_boxes() {
         boxes::transfers(&problem, me)?
     } else {
-        factor::multiply(&problem, &factors(&problem, me))
+        match me {
+            Some((rank, role)) if problem.is_idle(rank, role) => Vec::new(),
+            _ => factor::multiply(&problem, &factors(&problem, me)),
+        }
     };
     transfers.sort_unstable();
     Ok(transfers)

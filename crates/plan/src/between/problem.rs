@@ -63,13 +63,27 @@ impl Problem {
         check_gaps(&source, &target)?;
         let same_mesh = source.mesh() == target.mesh();
         let (source_ways, target_ways) = (ways(&source), ways(&target));
-        let classes = classes(&source_ways, &target_ways, same_mesh);
+        let boxes = source.boxes().is_some() || target.boxes().is_some();
+        let classes = if same_mesh && !boxes {
+            classes(&source_ways, &target_ways)
+        } else {
+            vec![one_class(&source_ways, &target_ways, same_mesh)]
+        };
         let groups = groups(&classes, &source_ways, &target_ways);
         Ok(Self { source, target, same_mesh, source_ways, target_ways, classes, groups })
     }
 
     pub(crate) fn has_boxes(&self) -> bool {
         self.source.boxes().is_some() || self.target.boxes().is_some()
+    }
+
+    /// True if the rank is not on the mesh of its role's side.
+    pub(crate) fn is_idle(&self, rank: Rank, role: Role) -> bool {
+        let mesh = match role {
+            Role::Sender => self.source.mesh(),
+            Role::Receiver => self.target.mesh(),
+        };
+        mesh.position_of(rank).is_none()
     }
 
     /// The map of an array axis on both sides.
@@ -100,11 +114,13 @@ pub(crate) fn operator(source: &Distribution, target: &Distribution) -> Result<O
     }
 }
 
-/// Two indexed axes meet if neither has a universe or both show the same labels.
+/// Two indexed axes meet if neither has a universe or both show the same labels; without a
+/// universe the labels are the indices of the axis below the view.
 fn check_labels(source: &Distribution, target: &Distribution) -> Result<(), Error> {
     let (Some(from), Some(to)) = (source.axes(), target.axes()) else { return Ok(()) };
     for (axis, (a, b)) in from.iter().zip(to).enumerate() {
-        if a.is_indexed() && b.is_indexed() && a.shown_labels() != b.shown_labels() {
+        let universe = a.has_universe() || b.has_universe();
+        if universe && a.is_indexed() && b.is_indexed() && a.shown_labels() != b.shown_labels() {
             return Err(Error::Labels { axis });
         }
     }
@@ -185,14 +201,20 @@ fn ways(side: &Distribution) -> Vec<Way> {
     ways
 }
 
-/// Directions that share a mesh axis form one class; an uncut array axis joins that axis of the
-/// other side. On different meshes there is one class.
-fn classes(source: &[Way], target: &[Way], same_mesh: bool) -> Vec<Class> {
-    let count = source.len() + target.len();
-    if !same_mesh {
-        let (source, target) = ((0..source.len()).collect(), (0..target.len()).collect());
-        return vec![Class { source, target, mesh_axes: Vec::new() }];
+/// All directions together: on different meshes, and with boxes, which lie along every axis.
+fn one_class(source: &[Way], target: &[Way], same_mesh: bool) -> Class {
+    let mut mesh_axes: Vec<usize> = Vec::new();
+    if same_mesh {
+        mesh_axes = source.iter().flat_map(|way| way.mesh_axes.iter().copied()).collect();
+        mesh_axes.sort_unstable();
     }
+    Class { source: (0..source.len()).collect(), target: (0..target.len()).collect(), mesh_axes }
+}
+
+/// Directions that share a mesh axis form one class; an uncut array axis joins that axis of the
+/// other side.
+fn classes(source: &[Way], target: &[Way]) -> Vec<Class> {
+    let count = source.len() + target.len();
     let way = |at: usize| if at < source.len() { &source[at] } else { &target[at - source.len()] };
     let meet = |a: &Way, b: &Way| {
         let shared = a.mesh_axes.iter().any(|axis| b.mesh_axes.contains(axis));

@@ -166,6 +166,11 @@ impl Side<'_> {
         self.ways.iter().any(|(way, _)| way.kind == kind)
     }
 
+    /// True if there are directions, all of this kind.
+    fn is_all(&self, kind: Kind) -> bool {
+        self.has(kind) && self.ways.iter().all(|(way, _)| way.kind == kind)
+    }
+
     /// Every combination of holders along the directions of one kind; the directions of the
     /// other kind are copied from `base`.
     fn combinations(&self, kind: Kind, base: &[Holder]) -> Vec<Choice> {
@@ -313,7 +318,7 @@ impl<'a> Rule<'a> {
             let m = self.m(&own);
             // A copy that is not the owner's serves its own place only; the owner's serves
             // others only if some place has no source holder.
-            let alone = !self.source.has(Kind::Terms)
+            let alone = self.source.is_all(Kind::Copies)
                 && (own != self.source_owner || self.source.is_everywhere());
             let wanting = if alone {
                 let mut here = self.target.choices_at(place);
@@ -340,7 +345,7 @@ impl<'a> Rule<'a> {
         let mut pairs = Vec::new();
         for own in self.target.choices_at(place) {
             let k = self.k(&own);
-            let alone = !self.target.has(Kind::Copies)
+            let alone = self.target.is_all(Kind::Terms)
                 && (own != self.target_owner || self.target.is_everywhere());
             let giving = if alone {
                 let mut here = self.source.choices_at(place);

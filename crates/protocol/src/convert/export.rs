@@ -208,6 +208,12 @@ struct AxisExport<'a> {
     language: &'static str,
 }
 
+/// Two intervals of one coordinate, as positions of the axis.
+struct Part {
+    owned: (i64, i64),
+    room: (i64, i64),
+}
+
 fn signed(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -268,8 +274,8 @@ impl AxisExport<'_> {
         })
     }
 
-    /// Owned part and room of a coordinate, as positions.
-    fn part(&self, coordinate: usize) -> Result<((i64, i64), (i64, i64)), Error> {
+    /// Owned part and room of a coordinate.
+    fn part(&self, coordinate: usize) -> Result<Part, Error> {
         let owned = self.map.owned(coordinate);
         if !self.holds_what_it_owns(coordinate, owned) {
             return Err(self.refuse(format!("coordinate {coordinate} does not hold all it owns")));
@@ -287,7 +293,7 @@ impl AxisExport<'_> {
             let reason = format!("coordinate {coordinate} has room apart from what it owns");
             return Err(self.refuse(reason));
         }
-        Ok((owned, room))
+        Ok(Part { owned, room })
     }
 
     fn holds_what_it_owns(&self, coordinate: usize, owned: (usize, usize)) -> bool {
@@ -303,13 +309,13 @@ impl AxisExport<'_> {
         let length = signed(self.map.length());
         let (before, after) = if periodic {
             let (first, end) = (self.part(0)?, self.part(last)?);
-            (first.0.0 - first.1.0, end.1.1 - end.0.1)
+            (first.owned.0 - first.room.0, end.room.1 - end.owned.1)
         } else {
             (0, 0)
         };
         self.each(length.saturating_add(before).saturating_add(after), |rank| {
             let coordinate = usize::try_from(rank).unwrap_or_default();
-            let (owned, room) = self.part(coordinate)?;
+            let Part { owned, room } = self.part(coordinate)?;
             let mut padding = (owned.0 - room.0, room.1 - owned.1);
             if coordinate == 0 && !periodic {
                 padding.0 = extra.boundary.0;
@@ -329,7 +335,7 @@ impl AxisExport<'_> {
         }
         let place = Place { size: signed(self.map.length()), ..dim.place() };
         let coordinate = usize::try_from(place.grid_rank).unwrap_or_default();
-        let (start, stop) = self.part(coordinate)?.0;
+        let (start, stop) = self.part(coordinate)?.owned;
         let block = Block { start, stop, padding: (0, 0), periodic: false };
         Dim::new(place, DimKind::Block(block)).map_err(|finding| self.refuse(finding.message))
     }

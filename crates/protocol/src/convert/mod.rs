@@ -2,7 +2,7 @@
 //!
 //! **Import.** The grid of processes becomes a mesh with one axis per array axis, `d0`, `d1`, ...
 //! Blocks are cut where the owned parts end. Communication padding is *room*: it is allocated, but
-//! nobody promised that its values are fresh. Boundary padding is owned, so it is ordinary elements.
+//! nobody promised that its values are fresh. Boundary padding is owned: ordinary elements.
 //!
 //! **Periodic axes.** The protocol counts the outer padding of a periodic axis in its size, though
 //! those cells mirror others. With outer widths L and R an axis of size s has m = s - L - R real

@@ -1,0 +1,121 @@
+//! Where texts come from: an argument, a file, or standard input.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Result, anyhow, bail};
+use pantile_geometry::Distribution;
+use pantile_protocol::convert::{import, import_partitioned};
+use pantile_protocol::json::{self, Document};
+
+/// More than this is not read: a description of an array is never so long.
+const BYTES_MAX: u64 = 1 << 28;
+
+/// A text and the name under which messages speak of it.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Input {
+    /// Reads a file, or standard input if the path is `-`.
+    pub(crate) fn from_path(path: &str) -> Result<Self> {
+        if path == "-" {
+            let name = "standard input".to_owned();
+            return Ok(Self { bytes: read(std::io::stdin().lock(), &name)?, name });
+        }
+        let name = path.to_owned();
+        if Path::new(path).is_dir() {
+            bail!("{name}: is a folder, expected a file");
+        }
+        let file = std::fs::File::open(path);
+        let file = file.map_err(|error| anyhow!("{name}: cannot be read: {error}"))?;
+        Ok(Self { bytes: read(file, &name)?, name })
+    }
+
+    /// What an argument stands for: `-`, `@FILE`, the name of a file, or the text itself.
+    fn from_argument(argument: &str, place: &str) -> Result<Self> {
+        if argument == "-" {
+            return Self::from_path("-");
+        }
+        if let Some(path) = argument.strip_prefix('@') {
+            return Self::from_path(path);
+        }
+        if Path::new(argument).is_file() {
+            return Self::from_path(argument);
+        }
+        if looks_like_path(argument) {
+            bail!("{place}: there is no file `{argument}`");
+        }
+        Ok(Self { name: place.to_owned(), bytes: argument.as_bytes().to_vec() })
+    }
+
+    /// The bytes as text.
+    pub(crate) fn text(&self) -> Result<&str> {
+        std::str::from_utf8(&self.bytes).map_err(|error| {
+            anyhow!("{}: is not text: byte {} is not UTF-8", self.name, error.valid_up_to())
+        })
+    }
+
+    /// True if the text is JSON, to judge by its first character.
+    pub(crate) fn is_json(text: &str) -> bool {
+        text.trim_start().starts_with(['{', '['])
+    }
+}
+
+/// A distribution always has spaces and a colon; a name with a dot or a slash and neither is a
+/// mistyped file.
+fn looks_like_path(argument: &str) -> bool {
+    !argument.contains([' ', ':', '{', '[', '\n']) && argument.contains(['.', '/'])
+}
+
+fn read(from: impl Read, name: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let count = from.take(BYTES_MAX + 1).read_to_end(&mut bytes);
+    let count = count.map_err(|error| anyhow!("{name}: cannot be read: {error}"))?;
+    if count as u64 > BYTES_MAX {
+        bail!("{name}: is longer than {BYTES_MAX} bytes");
+    }
+    Ok(bytes)
+}
+
+/// A distribution that was asked for, and what had to be assumed to read it.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) distribution: Distribution,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Reads the distribution that an argument gives; `place` is the argument's name.
+pub(crate) fn distribution(argument: &str, place: &str) -> Result<Given> {
+    let input = Input::from_argument(argument, place)?;
+    let (name, text) = (&input.name, input.text()?);
+    if Input::is_json(text) {
+        return from_json(text, name);
+    }
+    let parsed = text.parse::<Distribution>();
+    let distribution = parsed.map_err(|error| anyhow!("{name}: {error}"))?;
+    Ok(Given { distribution, notes: Vec::new() })
+}
+
+fn from_json(text: &str, name: &str) -> Result<Given> {
+    let document = json::read(text).map_err(|fault| anyhow!("{name}: {fault}"))?;
+    let mut notes: Vec<String> = document.notes().iter().map(|n| format!("{name}: {n}")).collect();
+    let distribution = match &document {
+        Document::Sections { sections, .. } => {
+            let imported = import(sections).map_err(|error| anyhow!("{name}: {error}"))?;
+            notes.extend(imported.notes.iter().map(|note| format!("{name}: {note}")));
+            imported.distribution
+        }
+        Document::Partitioned { partitioned, findings, .. } => {
+            let (Some(partitioned), []) = (partitioned, findings.as_slice()) else {
+                let list = pantile_protocol::report(findings, Some(text));
+                bail!("{name}: the description breaks rules\n{}", list.trim_end());
+            };
+            import_partitioned(partitioned).map_err(|error| anyhow!("{name}: {error}"))?
+        }
+        _ => bail!("{name}: describes no array that can be distributed here"),
+    };
+    Ok(Given { distribution, notes })
+}
