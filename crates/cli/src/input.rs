@@ -84,6 +84,8 @@ fn read(from: impl Read, name: &str) -> Result<Vec<u8>> {
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) distribution: Distribution,
+    /// The same after an exchange, if a protocol description was read: all padding is held.
+    pub(crate) exchanged: Option<Distribution>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -96,16 +98,18 @@ pub(crate) fn distribution(argument: &str, place: &str) -> Result<Given> {
     }
     let parsed = text.parse::<Distribution>();
     let distribution = parsed.map_err(|error| anyhow!("{name}: {error}"))?;
-    Ok(Given { distribution, notes: Vec::new() })
+    Ok(Given { distribution, exchanged: None, notes: Vec::new() })
 }
 
 fn from_json(text: &str, name: &str) -> Result<Given> {
     let document = json::read(text).map_err(|fault| anyhow!("{name}: {fault}"))?;
     let mut notes: Vec<String> = document.notes().iter().map(|n| format!("{name}: {n}")).collect();
+    let mut exchanged = None;
     let distribution = match &document {
         Document::Sections { sections, .. } => {
             let imported = import(sections).map_err(|error| anyhow!("{name}: {error}"))?;
             notes.extend(imported.notes.iter().map(|note| format!("{name}: {note}")));
+            exchanged = Some(imported.exchanged);
             imported.distribution
         }
         Document::Partitioned { partitioned, findings, .. } => {
@@ -117,5 +121,5 @@ fn from_json(text: &str, name: &str) -> Result<Given> {
         }
         _ => bail!("{name}: describes no array that can be distributed here"),
     };
-    Ok(Given { distribution, notes })
+    Ok(Given { distribution, exchanged, notes })
 }

@@ -43,8 +43,7 @@ pub enum Operator {
 
 impl Operator {
     /// All operators.
-    pub const ALL: [Self; 6] =
-        [Self::Sum, Self::Prod, Self::Min, Self::Max, Self::And, Self::Or];
+    pub const ALL: [Self; 6] = [Self::Sum, Self::Prod, Self::Min, Self::Max, Self::And, Self::Or];
 
     /// The operator of this name.
     #[must_use]

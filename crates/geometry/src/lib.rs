@@ -39,9 +39,7 @@ pub mod slices;
 pub mod teams;
 pub mod text;
 
-pub use axis::{
-    Axis, AxisMap, Cut, Cuts, Extent, Holder, Holding, LABEL_LIMIT, Labels, View,
-};
+pub use axis::{Axis, AxisMap, Cut, Cuts, Extent, Holder, Holding, LABEL_LIMIT, Labels, View};
 pub use distribution::{BOXES_LIMIT, Boxes, Direction, Distribution, ElementHolder};
 pub use error::Error;
 pub use fingerprint::Fingerprint;

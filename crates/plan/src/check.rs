@@ -157,7 +157,12 @@ impl Step {
         }
     }
 
-    fn check_elements(&self, source: &Distribution, target: &Distribution, defects: &mut Vec<Defect>) {
+    fn check_elements(
+        &self,
+        source: &Distribution,
+        target: &Distribution,
+        defects: &mut Vec<Defect>,
+    ) {
         let mut arrived: BTreeMap<Vec<usize>, Vec<&Transfer>> = BTreeMap::new();
         for transfer in self.transfers() {
             for cell in transfer.region.cells() {
@@ -182,7 +187,9 @@ fn holds(side: &Distribution, rank: Rank, lifts: &Lifts, transfer: &Transfer) ->
 }
 
 /// The part of a holder on the directions of one kind: coordinates and lifts.
-fn part(side: &Distribution, holder: &ElementHolder, kind: Kind) -> Vec<(usize, i64)> {
+type Part = Vec<(usize, i64)>;
+
+fn part(side: &Distribution, holder: &ElementHolder, kind: Kind) -> Part {
     let mut part = Vec::new();
     if side.boxes().is_some() {
         if side.mesh_kind(0) == kind {
@@ -211,10 +218,8 @@ fn check_element(
     let (from, to) = (source.holders(element), target.holders(element));
     let terms: BTreeSet<_> = from.iter().map(|h| part(source, h, Kind::Terms)).collect();
     // copy d -> term s -> the terms t at which it arrives
-    let mut got: BTreeMap<Vec<(usize, i64)>, BTreeMap<Vec<(usize, i64)>, Vec<_>>> = to
-        .iter()
-        .map(|holder| (part(target, holder, Kind::Copies), BTreeMap::new()))
-        .collect();
+    let mut got: BTreeMap<Part, BTreeMap<Part, Vec<(Part, Rank)>>> =
+        to.iter().map(|holder| (part(target, holder, Kind::Copies), BTreeMap::new())).collect();
     let full = |lifts: &Lifts| (0..element.len()).map(|axis| lifts.along(axis)).collect();
     for transfer in transfers {
         let giver = ElementHolder { rank: transfer.from, lifts: full(&transfer.source_lifts) };
@@ -223,12 +228,12 @@ fn check_element(
         let at = (part(target, &taker, Kind::Terms), transfer.to);
         copy.entry(part(source, &giver, Kind::Terms)).or_default().push(at);
     }
-    let rank_of = |copy: &Vec<(usize, i64)>| {
+    let rank_of = |copy: &Part| {
         let taker = to.iter().find(|holder| part(target, holder, Kind::Copies) == *copy);
         taker.map_or(0, |holder| holder.rank)
     };
     let element = element.to_vec();
-    let mut places: BTreeMap<Vec<(usize, i64)>, Vec<(usize, i64)>> = BTreeMap::new();
+    let mut places: BTreeMap<Part, Part> = BTreeMap::new();
     for (copy, by_term) in &got {
         for term in &terms {
             let arrivals = by_term.get(term).map_or(&[][..], Vec::as_slice);

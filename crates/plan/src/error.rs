@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use pantile_geometry::text::Fault;
 use pantile_geometry::Operator;
+use pantile_geometry::text::Fault;
 
 /// There is no such plan, or its description is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,10 +92,9 @@ impl fmt::Display for Error {
                 "nobody holds index {index} of axis {axis} in the target, \
                  but the source has terms of it that would be lost"
             ),
-            Self::Labels { axis } => write!(
-                f,
-                "the indexed axes {axis} of source and target show different labels"
-            ),
+            Self::Labels { axis } => {
+                write!(f, "the indexed axes {axis} of source and target show different labels")
+            }
             Self::Boxes { cells, limit } => write!(
                 f,
                 "the boxes cut the array into {cells} cells, expected at most {limit}: \

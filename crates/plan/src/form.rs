@@ -13,8 +13,7 @@ impl Plan {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let step = |step: &Step| {
-            let round =
-                |round: &Round| Value::array(round.transfers.iter().map(Transfer::to_json));
+            let round = |round: &Round| Value::array(round.transfers.iter().map(Transfer::to_json));
             Value::object([
                 ("source", Value::from(step.source.to_string())),
                 ("target", Value::from(step.target.to_string())),
@@ -45,8 +44,7 @@ impl Transfer {
     /// The transfer as a JSON value.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut members =
-            vec![("from", Value::from(self.from)), ("to", Value::from(self.to))];
+        let mut members = vec![("from", Value::from(self.from)), ("to", Value::from(self.to))];
         for (name, lifts) in
             [("source_lifts", &self.source_lifts), ("target_lifts", &self.target_lifts)]
         {
@@ -66,9 +64,11 @@ fn set_json(set: &IndexSet) -> Value {
         Indices::List(list) => {
             Value::object([("list", Value::array(list.iter().map(|at| Value::from(*at))))])
         }
-        Indices::Segments(segments) => Value::array(segments.iter().map(|s| {
-            Value::array([s.start(), s.length(), s.step(), s.count()].map(Value::from))
-        })),
+        Indices::Segments(segments) => {
+            Value::array(segments.iter().map(|s| {
+                Value::array([s.start(), s.length(), s.step(), s.count()].map(Value::from))
+            }))
+        }
     }
 }
 

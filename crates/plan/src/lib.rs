@@ -3,6 +3,7 @@
 mod between;
 mod check;
 mod cost;
+pub mod draw;
 mod error;
 mod form;
 pub mod json;

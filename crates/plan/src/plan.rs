@@ -130,8 +130,7 @@ impl Plan {
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let ends = self.steps.iter().map(|step| {
-            let shape: Vec<usize> =
-                step.rounds.iter().map(|round| round.transfers.len()).collect();
+            let shape: Vec<usize> = step.rounds.iter().map(|round| round.transfers.len()).collect();
             let (source, target) = (step.source.fingerprint(), step.target.fingerprint());
             format!("{source} {target} {shape:?} {};", step.faces_only)
         });

@@ -52,7 +52,11 @@ impl Schedule {
     ///
     /// # Errors
     /// As [`Plan::between`]: the same error on every rank.
-    pub fn between(source: &Distribution, target: &Distribution, rank: Rank) -> Result<Self, Error> {
+    pub fn between(
+        source: &Distribution,
+        target: &Distribution,
+        rank: Rank,
+    ) -> Result<Self, Error> {
         let sends = between::transfers_of(source, target, rank, Role::Sender)?;
         let receives = between::transfers_of(source, target, rank, Role::Receiver)?;
         let operator = between::operator(source, target)?;
@@ -108,6 +112,13 @@ fn leg(step: usize, operator: Operator, round: &Round, rank: Rank) -> Leg {
 /// Groups transfers by peer; within a message they keep their sorted order.
 fn messages(mut transfers: Vec<Transfer>, peer: impl Fn(&Transfer) -> Rank) -> Vec<Message> {
     transfers.sort_by_key(&peer);
-    let alike = transfers.chunk_by(|a, b| peer(a) == peer(b));
-    alike.map(|parts| Message { peer: peer(&parts[0]), parts: parts.to_vec() }).collect()
+    let mut messages: Vec<Message> = Vec::new();
+    for transfer in transfers {
+        let peer = peer(&transfer);
+        match messages.last_mut() {
+            Some(message) if message.peer == peer => message.parts.push(transfer),
+            _ => messages.push(Message { peer, parts: vec![transfer] }),
+        }
+    }
+    messages
 }

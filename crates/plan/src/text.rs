@@ -176,12 +176,10 @@ fn parse_set(cursor: &mut Cursor<'_>) -> Result<IndexSet, Fault> {
         }
     }
     // Disjointness of interleaved segments is decided by looking at all pairs of them.
-    let meets = |a: &Segment, b: &Segment| {
-        a.start() < b.stop() && b.start() < a.stop() && overlap(a, b)
-    };
-    let disjoint = segments.iter().enumerate().all(|(at, a)| {
-        segments[at + 1..].iter().all(|b| !meets(a, b))
-    });
+    let meets =
+        |a: &Segment, b: &Segment| a.start() < b.stop() && b.start() < a.stop() && overlap(a, b);
+    let disjoint =
+        segments.iter().enumerate().all(|(at, a)| segments[at + 1..].iter().all(|b| !meets(a, b)));
     if segments.len() > 4096 || !disjoint {
         return Err(cursor.fault_at(start, "expected disjoint pieces, at most 4096"));
     }

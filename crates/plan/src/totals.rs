@@ -78,7 +78,8 @@ impl Part {
         };
         let count = |own: bool| {
             let some = factor.entries.iter().filter(|(pair, _)| !own || pair.from == pair.to);
-            let places: BTreeSet<_> = some.clone().map(|(pair, _)| (&pair.from, &pair.to)).collect();
+            let places: BTreeSet<_> =
+                some.clone().map(|(pair, _)| (&pair.from, &pair.to)).collect();
             let elements = some.map(|(_, boxes)| size(boxes)).sum();
             Self { elements, pairs: places.len() as u128 }
         };

@@ -363,6 +363,10 @@ fn halo_texts(rng: &mut pantile_testkit::Rng) -> (String, String) {
     (format!("{head} {}", plain.join(", ")), format!("{head} {}", haloed.join(", ")))
 }
 
+/// A target cell: element, rank, lifts; and who gives it something.
+type Cell = (Vec<usize>, usize, Vec<i64>);
+type Sender = (usize, Vec<i64>);
+
 /// Rounds move the same elements, each rank stages no more than the bound, and terms of a cell
 /// still come by ascending source.
 #[test]
@@ -375,7 +379,7 @@ fn rounds_stay_within_the_bound() {
         let rounds = whole.within(bound, 8).expect("one element fits");
         let ndim = source.ndim();
         assert_eq!(pairs(rounds.transfers(), ndim), pairs(whole.transfers(), ndim));
-        let mut order: BTreeMap<(Vec<usize>, usize, Vec<i64>), (usize, Vec<i64>)> = BTreeMap::new();
+        let mut order: BTreeMap<Cell, Sender> = BTreeMap::new();
         for round in &rounds.steps()[0].rounds {
             let mut staged: BTreeMap<usize, usize> = BTreeMap::new();
             for transfer in &round.transfers {

@@ -13,12 +13,13 @@ fn check(name: &str, source: &str, target: &str, expected: (usize, usize)) {
     let plan = Plan::between(&source, &target).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!((plan.moved(), plan.messages()), expected, "{name}: {:?}", plan.matrix());
     for rank in 0..8 {
-        let schedule = Schedule::between(&source, &target, rank).unwrap();
+        let schedule = Schedule::between(&source, &target, rank).expect("as the plan");
         assert_eq!(schedule, plan.for_rank(rank), "{name} on rank {rank}");
     }
-    let dual = Plan::between(&target.dual().unwrap(), &source.dual().unwrap()).unwrap();
-    assert_eq!(plan.adjoint().unwrap(), dual, "{name}");
-    assert_eq!(plan.adjoint().unwrap().adjoint().unwrap(), plan, "{name}");
+    let (from, to) = (target.dual().expect("sum"), source.dual().expect("sum"));
+    let adjoint = plan.adjoint().expect("sum");
+    assert_eq!(adjoint, Plan::between(&from, &to).expect("as the plan"), "{name}");
+    assert_eq!(adjoint.adjoint().expect("sum"), plan, "{name}");
 }
 
 #[test]
@@ -35,7 +36,12 @@ fn the_ten_primitives() {
     check("all-sum-reduce", terms, copies, (96, 12));
     check("halo exchange", blocks, halos, (6, 6));
     check("halo accumulate", haloed, blocks, (6, 6));
-    check("rows to columns", "4x4 on r=4: block(r), whole", "4x4 on r=4: whole, block(r)", (12, 12));
+    check(
+        "rows to columns",
+        "4x4 on r=4: block(r), whole",
+        "4x4 on r=4: whole, block(r)",
+        (12, 12),
+    );
     check("copies to terms", copies, terms, (0, 0));
     check("copies to blocks", copies, blocks, (0, 0));
 }

@@ -71,7 +71,9 @@ impl fmt::Display for Error {
                 write!(f, "{what} is {got}, expected {expected}")
             }
             Self::Invalid(findings) => {
-                write!(f, "the description breaks {} rules", findings.len())?;
+                let count = findings.len();
+                let plural = if count == 1 { "" } else { "s" };
+                write!(f, "the description breaks {count} rule{plural}")?;
                 findings.iter().try_for_each(|finding| write!(f, "\n{finding}"))
             }
             Self::Inexpressible { axis, language, reason } => {

@@ -351,6 +351,18 @@ mod tests {
     }
 
     #[test]
+    fn padding_may_be_marked_as_a_list() {
+        let text = r#"{"version": "0.10.0", "buffer_shape": [3], "padding_given_as": "list",
+            "dim_data": [{"dist_type": "b", "size": 3, "proc_grid_size": 1, "proc_grid_rank": 0,
+                          "start": 0, "stop": 3, "padding": [1, 1]}]}"#;
+        let found = read(text).unwrap().findings();
+        assert_eq!(found.iter().map(|f| f.code).collect::<Vec<_>>(), [Code::PaddingForm]);
+        assert_eq!(read(&text.replace("list", "tuple")).unwrap().findings(), []);
+        let lenient = crate::normalise(read(text).unwrap().sections().unwrap());
+        assert_eq!(check(&lenient.sections), []);
+    }
+
+    #[test]
     fn other_texts_are_faults() {
         for text in ["3", "{}", "[]", "{\"dim_data_per_rank\": 3}", "{\"x\": 1}", "["] {
             assert!(read(text).is_err(), "{text}");

@@ -46,13 +46,15 @@ fn straighten(section: &Section) -> Section {
 
 fn straighten_dict(dict: &Object) -> Object {
     let mut straight = dict.clone();
-    if let Some(Kind::List(items)) = dict.get("padding").map(Object::kind) {
-        straight.set("padding", Kind::Tuple(items.clone()).into());
+    if let Some((padding, Kind::List(items))) = dict.get("padding").map(|own| (own, own.kind())) {
+        straight.set("padding", padding.with_kind(Kind::Tuple(items.clone())));
     }
-    let indices = dict.get("indices").and_then(Object::as_sequence);
-    let labels: Option<Vec<i64>> = indices.and_then(|i| i.iter().map(Object::as_i64).collect());
-    if let Some(labels) = labels {
-        straight.set("indices", Kind::Indices(labels).into());
+    if let Some(indices) = dict.get("indices") {
+        let items = indices.as_sequence();
+        let labels = items.and_then(|items| items.iter().map(Object::as_i64).collect());
+        if let Some(labels) = labels {
+            straight.set("indices", indices.with_kind(Kind::Indices(labels)));
+        }
     }
     straight
 }

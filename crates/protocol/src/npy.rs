@@ -188,6 +188,17 @@ mod tests {
         assert_eq!(long.len(), 192);
     }
 
+    /// A text that would fit exactly still gets a space: one more block.
+    #[test]
+    fn at_least_one_space_is_added() {
+        for (length, whole) in [(4, 16), (5, 32), (20, 32), (21, 48), (22, 48)] {
+            let bytes = wrap(b"magic!", "x".repeat(length), 16).unwrap();
+            assert_eq!(bytes.len(), whole, "{length}");
+            assert!(bytes.ends_with(b" \n"), "{length}");
+        }
+        assert!(wrap(MAGIC, "x".repeat(70_000), 64).is_err());
+    }
+
     #[test]
     fn headers_round_trip() {
         let dtypes = ["|b1", "|i1", "<i2", ">i4", "<i8", "|u1", "<u4", "<f4", ">f8", "<c8", "<c16"];

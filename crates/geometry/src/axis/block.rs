@@ -24,9 +24,7 @@ impl Cuts {
         let (quotient, remainder) = (length / parts, length % parts);
         match self {
             Self::Balanced => part * quotient + part.min(remainder),
-            Self::RemainderLast => {
-                part * quotient + (part + remainder).saturating_sub(parts)
-            }
+            Self::RemainderLast => part * quotient + (part + remainder).saturating_sub(parts),
             Self::Ceil => length.min(part * length.div_ceil(parts)),
             Self::At(cuts) => cuts[part],
         }

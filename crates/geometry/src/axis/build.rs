@@ -170,9 +170,10 @@ impl CutSpec {
                 Ok(Cut::Block(Cuts::At(cuts)))
             }
             Self::Block(rule) => Ok(Cut::Block(rule)),
-            Self::Cyclic(0) => {
-                Err(Error::ArrayAxis { axis, problem: "has cyclic blocks of 0, expected at least 1" })
-            }
+            Self::Cyclic(0) => Err(Error::ArrayAxis {
+                axis,
+                problem: "has cyclic blocks of 0, expected at least 1",
+            }),
             Self::Cyclic(block) => {
                 check_length("cyclic block", block)?;
                 checked_product("turn of a cyclic axis", &[block, parts])?;
@@ -204,9 +205,7 @@ impl AxisMap {
         }
         let Some(room) = &self.room else { return Ok(()) };
         if let (Some(held), Some(room)) = (self.held.reach(), room.reach()) {
-            let narrowed = |extent: &Extent| {
-                matches!(extent, Extent::Halo { before, after } if *before < 0 || *after < 0)
-            };
+            let narrowed = |extent: &Extent| matches!(extent, Extent::Halo { before, after } if *before < 0 || *after < 0);
             let inside = held.0 <= room.0 && held.1 <= room.1;
             if inside && !narrowed(self.room.as_ref().unwrap_or(&self.held)) {
                 return Ok(());
@@ -264,7 +263,7 @@ impl AxisMap {
     }
 
     /// A block axis with explicit cuts and intervals, all in `0..length`.
-    pub(super) fn from_lists(
+    pub(super) fn with_lists(
         &self,
         cuts: Vec<usize>,
         held: Vec<(i64, i64)>,

@@ -199,9 +199,7 @@ impl AxisMap {
             Cut::Block(_) => {
                 self.spans(self.room_interval(coordinate)).iter().map(Span::length).sum()
             }
-            Cut::Cyclic { block } => {
-                self.pattern(*block).count_below(coordinate, self.length())
-            }
+            Cut::Cyclic { block } => self.pattern(*block).count_below(coordinate, self.length()),
             Cut::Indexed(labels) if self.sees_all() => labels.list(coordinate).len(),
             Cut::Indexed(labels) => labels.kept(&self.view, coordinate).len(),
         }
@@ -241,9 +239,7 @@ impl AxisMap {
             Cut::Indexed(labels) if self.sees_all() => {
                 Some((*labels.list(coordinate).get(local)?, 0))
             }
-            Cut::Indexed(labels) => {
-                Some((*labels.kept(&self.view, coordinate).get(local)?, 0))
-            }
+            Cut::Indexed(labels) => Some((*labels.kept(&self.view, coordinate).get(local)?, 0)),
         }
     }
 

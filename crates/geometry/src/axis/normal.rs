@@ -12,11 +12,9 @@ impl AxisMap {
                 Self { cut: Cut::Block(Cuts::Balanced), ..self.clone() }.normal()
             }
             Cut::Block(cuts) => {
-                let simple = Self {
-                    cut: Cut::Block(cuts.normal(self.base, self.parts)),
-                    ..self.clone()
-                }
-                .with_normal_extents();
+                let simple =
+                    Self { cut: Cut::Block(cuts.normal(self.base, self.parts)), ..self.clone() }
+                        .with_normal_extents();
                 if simple.sees_all() || !simple.view_can_go() {
                     return simple;
                 }
@@ -45,7 +43,7 @@ impl AxisMap {
         }
         let held = (0..self.parts).map(|c| seen(self.held_interval(c))).collect();
         let room = (0..self.parts).map(|c| seen(self.room_interval(c))).collect();
-        self.from_lists(cuts, held, room)
+        self.with_lists(cuts, held, room)
     }
 
     fn with_normal_extents(mut self) -> Self {

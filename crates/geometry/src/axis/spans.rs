@@ -1,6 +1,6 @@
 //! Block axes: intervals of positions as ranges of visible indices, and sweeps over them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{AxisMap, Cut, Cuts, Extent, Holder, Holding};
 use crate::index::{IndexSet, Indices, Segment};
@@ -84,8 +84,13 @@ impl AxisMap {
             return (of(low)..=of(high - 1)).collect();
         }
         // The window leaves one end of a periodic axis and comes back at the other.
-        let (head, tail) = (of((high - 1).rem_euclid(self.turn())), of(low.rem_euclid(self.turn())));
-        if tail <= head { (0..self.parts).collect() } else { (0..=head).chain(tail..self.parts).collect() }
+        let (head, tail) =
+            (of((high - 1).rem_euclid(self.turn())), of(low.rem_euclid(self.turn())));
+        if tail <= head {
+            (0..self.parts).collect()
+        } else {
+            (0..=head).chain(tail..self.parts).collect()
+        }
     }
 
     pub(super) fn block_holding(&self, k: usize) -> Holding {
@@ -101,7 +106,11 @@ impl AxisMap {
         Holding { holders, owner }
     }
 
-    pub(super) fn split_block(&self, piece: &IndexSet, only: Option<usize>) -> Vec<(Holding, IndexSet)> {
+    pub(super) fn split_block(
+        &self,
+        piece: &IndexSet,
+        only: Option<usize>,
+    ) -> Vec<(Holding, IndexSet)> {
         let Some((mut from, mut to)) = piece.hull() else { return Vec::new() };
         if let Some(coordinate) = only {
             let spans = self.spans(self.held_interval(coordinate));
@@ -112,70 +121,50 @@ impl AxisMap {
                 return Vec::new();
             }
         }
-        let mut groups: BTreeMap<Holding, Vec<IndexSet>> = BTreeMap::new();
+        let mut groups: Vec<(Holding, IndexSet)> = Vec::new();
         for (low, high, holding) in self.sweep(from, to) {
             let holds = |wanted: usize| holding.holders.iter().any(|h| h.coordinate == wanted);
             if only.is_none_or(holds) {
                 let part = piece.clip(low, high);
                 if !part.is_empty() {
-                    groups.entry(holding).or_default().push(part);
+                    groups.push((holding, part));
                 }
             }
         }
-        groups.into_iter().map(|(holding, sets)| (holding, IndexSet::union(&sets))).collect()
+        grouped(groups)
     }
 
     /// `from..to` cut where holders or owner change.
     fn sweep(&self, from: usize, to: usize) -> Vec<(usize, usize, Holding)> {
+        // Owned parts tile the axis: walk them from `from` on (backwards if the view is).
+        let mut owners: Vec<(usize, usize)> = Vec::new();
+        let mut at = from;
+        while at < to {
+            let owning = self.cuts().part_of(self.base, self.parts, self.view.base(at));
+            owners.push((at, owning));
+            let (low, high) = self.owned_interval(owning);
+            at = self.view.range(low, high).1;
+        }
+        if self.held == Extent::Owned {
+            let ends = owners.iter().skip(1).map(|(at, _)| *at).chain([to]);
+            let piece = |((low, owning), high): (&(usize, usize), usize)| {
+                (*low, high.min(to), Holding::of(vec![*owning]))
+            };
+            return owners.iter().zip(ends).map(piece).collect();
+        }
         // (index, starts?, holder): who begins and who ends to hold at an index.
         let mut events: Vec<(usize, bool, Holder)> = Vec::new();
-        let mut cuts: BTreeSet<usize> = BTreeSet::from([from, to]);
-        let mut owners: BTreeMap<usize, usize> = BTreeMap::new();
         for coordinate in self.candidates(from, to) {
             for span in self.spans(self.held_interval(coordinate)) {
                 let (low, high) = (span.from.max(from), span.to.min(to));
                 if low < high {
                     let holder = Holder { coordinate, lift: span.lift };
                     events.extend([(low, true, holder), (high, false, holder)]);
-                    cuts.extend([low, high]);
                 }
             }
         }
-        // Owned parts tile the axis: walk them from `from` on (backwards if the view is).
-        let mut at = from;
-        while at < to {
-            let owning = self.cuts().part_of(self.base, self.parts, self.view.base(at));
-            owners.insert(at, owning);
-            cuts.insert(at);
-            let (low, high) = self.owned_interval(owning);
-            at = self.view.range(low, high).1;
-        }
         events.sort_unstable();
-        self.walk(cuts, &events, &owners)
-    }
-
-    fn walk(
-        &self,
-        cuts: BTreeSet<usize>,
-        events: &[(usize, bool, Holder)],
-        owners: &BTreeMap<usize, usize>,
-    ) -> Vec<(usize, usize, Holding)> {
-        let mut pieces = Vec::with_capacity(cuts.len());
-        let mut active: BTreeSet<Holder> = BTreeSet::new();
-        let (mut next, mut owning) = (0, usize::MAX);
-        let cuts: Vec<usize> = cuts.into_iter().collect();
-        for pair in cuts.windows(2) {
-            while next < events.len() && events[next].0 <= pair[0] {
-                let (_, starts, holder) = events[next];
-                if starts { active.insert(holder) } else { active.remove(&holder) };
-                next += 1;
-            }
-            owning = owners.get(&pair[0]).copied().unwrap_or(owning);
-            let holders: Vec<Holder> = active.iter().copied().collect();
-            let owner = owner_among(&holders, owning);
-            pieces.push((pair[0], pair[1], Holding { holders, owner }));
-        }
-        pieces
+        walk((from, to), &events, &owners)
     }
 
     pub(super) fn locate_block(
@@ -200,7 +189,9 @@ impl AxisMap {
                     .expect("a shifted segment is not empty")
             };
             return Some(match set.indices() {
-                Indices::Segments(segments) => Indices::Segments(segments.iter().map(shift).collect()),
+                Indices::Segments(segments) => {
+                    Indices::Segments(segments.iter().map(shift).collect())
+                }
                 Indices::List(list) => Indices::List(list.iter().map(|k| place(*k)).collect()),
             });
         }
@@ -229,6 +220,51 @@ impl AxisMap {
             self.owned_interval(first).1 < self.turn()
         }
     }
+}
+
+/// The pieces between all events and changes of owner, with their holders.
+fn walk(
+    (from, to): (usize, usize),
+    events: &[(usize, bool, Holder)],
+    owners: &[(usize, usize)],
+) -> Vec<(usize, usize, Holding)> {
+    let mut cuts: Vec<usize> = vec![from, to];
+    cuts.extend(events.iter().map(|event| event.0));
+    cuts.extend(owners.iter().map(|owner| owner.0));
+    cuts.sort_unstable();
+    cuts.dedup();
+    let mut pieces = Vec::with_capacity(cuts.len());
+    let mut active: BTreeSet<Holder> = BTreeSet::new();
+    let (mut next, mut owner_at) = (0, 0);
+    for pair in cuts.windows(2) {
+        while next < events.len() && events[next].0 <= pair[0] {
+            let (_, starts, holder) = events[next];
+            if starts { active.insert(holder) } else { active.remove(&holder) };
+            next += 1;
+        }
+        while owner_at + 1 < owners.len() && owners[owner_at + 1].0 <= pair[0] {
+            owner_at += 1;
+        }
+        let holders: Vec<Holder> = active.iter().copied().collect();
+        let owner = owner_among(&holders, owners[owner_at].1);
+        pieces.push((pair[0], pair[1], Holding { holders, owner }));
+    }
+    pieces
+}
+
+/// Pieces with the same holders as one, by holders.
+fn grouped(mut pieces: Vec<(Holding, IndexSet)>) -> Vec<(Holding, IndexSet)> {
+    pieces.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut groups: Vec<(Holding, IndexSet)> = Vec::with_capacity(pieces.len());
+    let mut rest = pieces.into_iter().peekable();
+    while let Some((holding, first)) = rest.next() {
+        let mut sets = vec![first];
+        while let Some((_, set)) = rest.next_if(|(next, _)| *next == holding) {
+            sets.push(set);
+        }
+        groups.push((holding, IndexSet::union(&sets)));
+    }
+    groups
 }
 
 /// The owned coordinate if it holds, else the lowest that does; of its lifts the nearest.

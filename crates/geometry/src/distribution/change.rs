@@ -25,7 +25,13 @@ impl Distribution {
         Ok(sliced)
     }
 
-    fn slice_boxes(&self, axis: usize, offset: i64, step: i64, length: usize) -> Result<Self, Error> {
+    fn slice_boxes(
+        &self,
+        axis: usize,
+        offset: i64,
+        step: i64,
+        length: usize,
+    ) -> Result<Self, Error> {
         if step != 1 && length > 1 {
             let problem = "is cut into boxes, which have no views with a step";
             return Err(Error::ArrayAxis { axis, problem });

@@ -32,11 +32,15 @@ impl Distribution {
                 let positions = boxes.list().iter().enumerate().filter(|(_, b)| inside(b));
                 let lifts = vec![0; index.len()];
                 positions
-                    .map(|(at, _)| ElementHolder { rank: self.mesh.rank_at(at), lifts: lifts.clone() })
+                    .map(|(at, _)| ElementHolder {
+                        rank: self.mesh.rank_at(at),
+                        lifts: lifts.clone(),
+                    })
                     .collect()
             }
             Map::Axes(product) => {
-                let holdings = product.axes.iter().zip(index).map(|(map, k)| map.holding(*k).holders);
+                let holdings =
+                    product.axes.iter().zip(index).map(|(map, k)| map.holding(*k).holders);
                 self.combine(&holdings.collect::<Vec<_>>())
             }
         };
@@ -115,7 +119,8 @@ impl Distribution {
     }
 
     fn assert_inside(&self, index: &[usize]) {
-        let inside = index.len() == self.ndim() && index.iter().zip(&self.shape).all(|(i, n)| i < n);
+        let inside =
+            index.len() == self.ndim() && index.iter().zip(&self.shape).all(|(i, n)| i < n);
         assert!(inside, "index {index:?} is not in an array of shape {:?}", self.shape);
     }
 
@@ -259,11 +264,16 @@ impl Distribution {
 
 impl Holding {
     /// Lifts under which a coordinate holds, nearest first.
-    #[must_use]
-    pub fn lifts(&self, coordinate: usize) -> Vec<i64> {
-        let own = self.holders.iter().filter(|holder| holder.coordinate == coordinate);
-        let mut lifts: Vec<i64> = own.map(|holder| holder.lift).collect();
-        lifts.sort_by_key(|lift| lift_order(*lift));
-        lifts
+    pub fn lifts(&self, coordinate: usize) -> impl Iterator<Item = i64> + '_ {
+        let from = self.holders.partition_point(|holder| holder.coordinate < coordinate);
+        let own = &self.holders[from..];
+        let count = own.partition_point(|holder| holder.coordinate == coordinate);
+        let mut lifts: Vec<i64> = Vec::new();
+        if count > 1 {
+            lifts.extend(own[..count].iter().map(|holder| holder.lift));
+            lifts.sort_by_key(|lift| lift_order(*lift));
+        }
+        let single = own[..count].first().filter(|_| count == 1).map(|holder| holder.lift);
+        single.into_iter().chain(lifts)
     }
 }

@@ -45,6 +45,12 @@ impl Segment {
         Some(Self { start, length, step, count })
     }
 
+    /// Two single runs that touch, as one.
+    pub(super) fn joined(&self, next: &Self) -> Self {
+        let length = next.stop() - self.start;
+        Self { start: self.start, length, step: length, count: 1 }
+    }
+
     /// First index.
     #[must_use]
     pub fn start(&self) -> usize {

@@ -36,10 +36,11 @@ impl IndexSet {
         for segment in segments {
             match merged.last_mut() {
                 Some(last)
-                    if last.count() == 1 && segment.count() == 1 && last.stop() == segment.start() =>
+                    if last.count() == 1
+                        && segment.count() == 1
+                        && last.stop() == segment.start() =>
                 {
-                    *last = Segment::run(last.start(), segment.stop())
-                        .expect("the union of two runs is not empty");
+                    *last = last.joined(&segment);
                 }
                 _ => merged.push(segment),
             }
@@ -110,6 +111,9 @@ impl IndexSet {
     /// The part inside `low..high`.
     #[must_use]
     pub fn clip(&self, low: usize, high: usize) -> Self {
+        if self.hull().is_some_and(|(from, to)| low <= from && to <= high) {
+            return self.clone();
+        }
         match &self.0 {
             Indices::Segments(segments) => {
                 Self::from_segments(segments.iter().flat_map(|s| s.clip(low, high)).collect())

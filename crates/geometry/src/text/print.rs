@@ -51,15 +51,14 @@ fn write_extent(f: &mut impl Write, extent: &Extent) -> fmt::Result {
         Extent::Owned => f.write_str(" halo 0"),
         Extent::Halo { before, after } if before == after => write!(f, " halo {before}"),
         Extent::Halo { before, after } => write!(f, " halo {before} {after}"),
-        Extent::Each(list) => {
-            list.iter().try_for_each(|(low, high)| write!(f, " {low}:{high}"))
-        }
+        Extent::Each(list) => list.iter().try_for_each(|(low, high)| write!(f, " {low}:{high}")),
     }
 }
 
 impl AxisMap {
     fn write(&self, f: &mut impl Write, mesh: &Mesh) -> fmt::Result {
-        let names: Vec<&str> = self.over().iter().map(|axis| mesh.names()[*axis].as_str()).collect();
+        let names: Vec<&str> =
+            self.over().iter().map(|axis| mesh.names()[*axis].as_str()).collect();
         let names = names.join("*");
         match self.cut() {
             Cut::Block(Cuts::Balanced) if self.over().is_empty() => f.write_str("whole")?,

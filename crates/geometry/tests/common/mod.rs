@@ -7,7 +7,7 @@ use pantile_testkit::model::{self, AxisSpec, CutSpec, Kind, Map, Spec};
 ///
 /// # Errors
 /// The crate refuses it.
-pub fn distribution(spec: &Spec) -> Result<Distribution, Error> {
+pub(crate) fn distribution(spec: &Spec) -> Result<Distribution, Error> {
     let names: Vec<String> = (0..spec.mesh_shape.len()).map(|axis| format!("m{axis}")).collect();
     let axes: Vec<(&str, usize)> =
         names.iter().map(String::as_str).zip(spec.mesh_shape.iter().copied()).collect();

@@ -25,7 +25,7 @@ pub(crate) fn atoms(
     let wanted = |role: Role| only.filter(|(side, _)| *side == role).map(|(_, at)| at);
     let (of_source, of_target) = (wanted(Role::Sender), wanted(Role::Receiver));
     let mut atoms = Vec::new();
-    if (order(source), source) <= (order(target), target) {
+    if goes_first((source, of_source), (target, of_target)) {
         for (held, piece) in source.split(&narrowed(window, target, of_target), of_source) {
             for (wanted, set) in target.split(&piece, of_target) {
                 atoms.push(Atom { source: held.clone(), target: wanted, set });
@@ -39,6 +39,16 @@ pub(crate) fn atoms(
         }
     }
     atoms
+}
+
+/// Which side cuts first. Lists come out the same in any order, so there the side of which only
+/// one coordinate is wanted goes first: it leaves the least to cut.
+fn goes_first(one: (&AxisMap, Option<usize>), other: (&AxisMap, Option<usize>)) -> bool {
+    match (one.0.is_indexed() && one.1.is_some(), other.0.is_indexed() && other.1.is_some()) {
+        (true, _) => true,
+        (_, true) => false,
+        _ => (order(one.0), one.0) <= (order(other.0), other.0),
+    }
 }
 
 /// The window as far as the coordinate of the other, second side can need it. A pattern is not

@@ -72,7 +72,13 @@ fn both(problem: &Problem, me: Option<(Rank, Role)>) -> Vec<Transfer> {
                 let meet: Vec<Range> = meet.collect();
                 let region = pantile_geometry::Region::from_ranges(&meet);
                 let (source_lifts, target_lifts) = (Lifts::default(), Lifts::default());
-                transfers.push(Transfer { from: *from, to: *to, source_lifts, target_lifts, region });
+                transfers.push(Transfer {
+                    from: *from,
+                    to: *to,
+                    source_lifts,
+                    target_lifts,
+                    region,
+                });
             }
         }
     }
@@ -96,9 +102,8 @@ fn one_side(problem: &Problem, boxed: Role, me: Option<(Rank, Role)>) -> Vec<Tra
             Some((me, role)) if role != boxed => other.coordinate(me, axis),
             _ => None,
         };
-        let idle = me.is_some_and(|(me, role)| {
-            role != boxed && other.mesh().position_of(me).is_none()
-        });
+        let idle =
+            me.is_some_and(|(me, role)| role != boxed && other.mesh().position_of(me).is_none());
         if idle {
             continue;
         }
@@ -184,7 +189,8 @@ fn cell_by_cell(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec<Trans
             Some(held) => Set::Held(held),
             None => Set::Free(1),
         };
-        let mut sides = [Role::Sender, Role::Receiver].map(|role| side(problem, class, role, &along));
+        let mut sides =
+            [Role::Sender, Role::Receiver].map(|role| side(problem, class, role, &along));
         for (side, held) in sides.iter_mut().zip(&holding) {
             if let Some(held) = held {
                 side.ways.iter_mut().for_each(|(_, set)| *set = Set::Held(held));
@@ -197,9 +203,9 @@ fn cell_by_cell(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec<Trans
             found.entry(pair).or_default().push(sets.clone());
         }
     }
-    let all = found.into_iter().flat_map(|(pair, boxes)| {
-        merged(boxes).into_iter().map(move |sets| (pair.clone(), sets))
-    });
+    let all = found
+        .into_iter()
+        .flat_map(|(pair, boxes)| merged(boxes).into_iter().map(move |sets| (pair.clone(), sets)));
     Ok(all.map(|(pair, sets)| transfer(problem, &pair, &sets)).collect())
 }
 
@@ -248,7 +254,8 @@ fn check_cell(
     cell: &[&Piece],
     corner: &[usize],
 ) -> Result<(), Error> {
-    let by_axes = cell.iter().all(|piece| piece.held.as_ref().is_none_or(|h| !h.holders.is_empty()));
+    let by_axes =
+        cell.iter().all(|piece| piece.held.as_ref().is_none_or(|h| !h.holders.is_empty()));
     let holds = |side: usize| match &holding[side] {
         Some(held) => !held.holders.is_empty(),
         None => by_axes,

@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::{Holder, IndexSet, Kind, Rank, Region};
 
+use smallvec::smallvec;
+
 use super::atoms::{Atom, atoms};
 use super::problem::{Class, Group, Problem, Role, Way};
-use super::rule::{Choice, Places, Rule, Set, Side};
+use super::rule::{Choice, Coordinates, Places, Rule, Set, Side};
 use crate::{Lifts, Transfer};
 
 /// A source holder and a target holder, as far as one factor knows them: mesh coordinates
 /// (0 on the axes of other factors) and lifts other than 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
-    pub(crate) from: Vec<usize>,
-    pub(crate) to: Vec<usize>,
+    pub(crate) from: Coordinates,
+    pub(crate) to: Coordinates,
     pub(crate) from_lifts: Vec<(usize, i64)>,
     pub(crate) to_lifts: Vec<(usize, i64)>,
 }
@@ -82,8 +84,8 @@ fn pairs_of(
     me: Option<(Rank, Role)>,
 ) -> Vec<Pair> {
     let mut product = vec![Pair {
-        from: vec![0; problem.source.mesh().shape().len()],
-        to: vec![0; problem.target.mesh().shape().len()],
+        from: smallvec![0; problem.source.mesh().shape().len()],
+        to: smallvec![0; problem.target.mesh().shape().len()],
         ..Pair::default()
     }];
     for class in group.classes.iter().map(|number| &problem.classes[*number]) {
@@ -159,7 +161,7 @@ impl Pair {
     fn and(&self, more: &Self) -> Self {
         let add = |a: &[usize], b: &[usize]| a.iter().zip(b).map(|(a, b)| a + b).collect();
         let join = |a: &[(usize, i64)], b: &[(usize, i64)]| {
-            let mut joined = [a, b].concat();
+            let mut joined: Vec<(usize, i64)> = a.iter().chain(b).copied().collect();
             joined.sort_unstable();
             joined
         };
@@ -197,8 +199,8 @@ pub(super) fn merged(mut boxes: Vec<Vec<IndexSet>>) -> Vec<Vec<IndexSet>> {
 pub(crate) fn multiply(problem: &Problem, factors: &[Factor]) -> Vec<Transfer> {
     let mut transfers = Vec::new();
     let base = Pair {
-        from: vec![0; problem.source.mesh().shape().len()],
-        to: vec![0; problem.target.mesh().shape().len()],
+        from: smallvec![0; problem.source.mesh().shape().len()],
+        to: smallvec![0; problem.target.mesh().shape().len()],
         ..Pair::default()
     };
     let mut sets: Vec<IndexSet> = vec![IndexSet::range(0, 0); problem.source.ndim()];

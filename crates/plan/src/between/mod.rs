@@ -24,7 +24,10 @@ use crate::{Error, Transfer};
 use pantile_geometry::{Distribution, Rank};
 
 /// All transfers between two distributions, sorted.
-pub(crate) fn transfers(source: &Distribution, target: &Distribution) -> Result<Vec<Transfer>, Error> {
+pub(crate) fn transfers(
+    source: &Distribution,
+    target: &Distribution,
+) -> Result<Vec<Transfer>, Error> {
     collect(source, target, None)
 }
 

@@ -186,7 +186,12 @@ fn ways(side: &Distribution) -> Vec<Way> {
     let shape = side.mesh().shape();
     if side.boxes().is_some() {
         let mesh_axes: Vec<usize> = (0..shape.len()).collect();
-        return vec![Way { axis: None, mesh_axes, extents: shape.to_vec(), kind: side.mesh_kind(0) }];
+        return vec![Way {
+            axis: None,
+            mesh_axes,
+            extents: shape.to_vec(),
+            kind: side.mesh_kind(0),
+        }];
     }
     let mut ways = Vec::new();
     for (axis, map) in side.axes().unwrap_or_default().iter().enumerate() {
@@ -256,7 +261,8 @@ fn groups(classes: &[Class], source: &[Way], target: &[Way]) -> Vec<Group> {
     for (number, class) in classes.iter().enumerate() {
         let of_source = class.source.iter().filter_map(|way| source[*way].axis);
         let of_target = class.target.iter().filter_map(|way| target[*way].axis);
-        let mut merged = Group { classes: vec![number], axes: of_source.chain(of_target).collect() };
+        let mut merged =
+            Group { classes: vec![number], axes: of_source.chain(of_target).collect() };
         let (meeting, apart): (Vec<Group>, Vec<Group>) = groups
             .into_iter()
             .partition(|group| group.axes.iter().any(|axis| merged.axes.contains(axis)));

@@ -8,6 +8,8 @@
 
 use pantile_geometry::{Distribution, Holder, Holding, Kind, Rank};
 
+use smallvec::{SmallVec, smallvec};
+
 use super::problem::{Class, Problem, Way};
 
 /// Who holds along one direction.
@@ -42,11 +44,11 @@ impl Set<'_> {
     }
 
     /// Lifts of a coordinate, nearest first; empty if it does not hold.
-    fn lifts(&self, coordinate: usize) -> Vec<i64> {
+    fn lifts(&self, coordinate: usize) -> Turns {
         match self {
-            Self::Free(extent) if coordinate < *extent => vec![0],
-            Self::Free(_) => Vec::new(),
-            Self::Held(holding) => holding.lifts(coordinate),
+            Self::Free(extent) if coordinate < *extent => smallvec![0],
+            Self::Free(_) => Turns::new(),
+            Self::Held(holding) => holding.lifts(coordinate).collect(),
         }
     }
 }
@@ -67,7 +69,13 @@ pub(crate) enum Places<'a> {
 }
 
 /// A holder of a class: one (coordinate, lift) per direction.
-pub(crate) type Choice = Vec<Holder>;
+pub(crate) type Choice = SmallVec<[Holder; 4]>;
+
+/// Coordinates on the axes of a mesh, or along the directions of a side.
+pub(crate) type Coordinates = SmallVec<[usize; 4]>;
+
+/// Lifts of one coordinate, nearest first.
+type Turns = SmallVec<[i64; 2]>;
 
 impl Side<'_> {
     fn ndim(&self) -> usize {
@@ -78,8 +86,8 @@ impl Side<'_> {
     }
 
     /// Mesh coordinates of a choice; axes of other classes stay 0.
-    pub(crate) fn coordinates(&self, choice: &[Holder]) -> Vec<usize> {
-        let mut coordinates = vec![0; self.ndim()];
+    pub(crate) fn coordinates(&self, choice: &[Holder]) -> Coordinates {
+        let mut coordinates: Coordinates = smallvec![0; self.ndim()];
         for ((way, _), holder) in self.ways.iter().zip(choice) {
             let mut rest = holder.coordinate;
             for (axis, extent) in way.mesh_axes.iter().zip(&way.extents).rev() {
@@ -102,11 +110,12 @@ impl Side<'_> {
     }
 
     /// Coordinate of each direction at a place; `None` if nobody is there.
-    fn at(&self, place: usize) -> Option<Vec<usize>> {
+    fn at(&self, place: usize) -> Option<Coordinates> {
         let coordinates = match self.places {
-            Places::Ranks(side) => side.mesh().coordinates_of(place)?,
+            Places::Ranks(side) => side.mesh().coordinates_of(place)?.into(),
             Places::Coordinates { mesh_axes, shape } => {
-                let (mut coordinates, mut rest) = (vec![0; shape.len()], place);
+                let mut coordinates: Coordinates = smallvec![0; shape.len()];
+                let mut rest = place;
                 for axis in mesh_axes.iter().rev() {
                     coordinates[*axis] = rest % shape[*axis];
                     rest /= shape[*axis];
@@ -122,7 +131,7 @@ impl Side<'_> {
     }
 
     /// Lifts of each direction at a place, nearest first; `None` if no holder is there.
-    fn lifts_at(&self, place: usize) -> Option<Vec<(usize, Vec<i64>)>> {
+    fn lifts_at(&self, place: usize) -> Option<SmallVec<[(usize, Turns); 4]>> {
         let coordinates = self.at(place)?;
         let lifts = coordinates.into_iter().zip(&self.ways).map(|(coordinate, (_, set))| {
             let lifts = set.lifts(coordinate);
@@ -134,7 +143,7 @@ impl Side<'_> {
     /// All holders at a place: one choice per combination of lifts.
     pub(crate) fn choices_at(&self, place: usize) -> Vec<Choice> {
         let Some(lifts) = self.lifts_at(place) else { return Vec::new() };
-        let mut choices = vec![Vec::new()];
+        let mut choices = vec![Choice::new()];
         for (coordinate, lifts) in lifts {
             let longer = choices.iter().flat_map(|choice: &Choice| {
                 lifts.iter().map(move |lift| {
@@ -151,7 +160,7 @@ impl Side<'_> {
     /// The holder at a place whose lifts are those wanted per array axis, else the nearest.
     fn holder_at(&self, place: usize, wanted: impl Fn(usize) -> Option<i64>) -> Option<Choice> {
         let lifts = self.lifts_at(place)?;
-        let pick = |((coordinate, lifts), (way, _)): ((usize, Vec<i64>), &(&Way, Set<'_>))| {
+        let pick = |((coordinate, lifts), (way, _)): ((usize, Turns), &(&Way, Set<'_>))| {
             let wanted = way.axis.and_then(&wanted).filter(|lift| lifts.contains(lift));
             Holder { coordinate, lift: wanted.unwrap_or(lifts[0]) }
         };
@@ -174,7 +183,7 @@ impl Side<'_> {
     /// Every combination of holders along the directions of one kind; the directions of the
     /// other kind are copied from `base`.
     fn combinations(&self, kind: Kind, base: &[Holder]) -> Vec<Choice> {
-        let mut choices = vec![base.to_vec()];
+        let mut choices = vec![Choice::from_slice(base)];
         for (at, (way, set)) in self.ways.iter().enumerate() {
             if way.kind == kind {
                 let longer = choices.iter().flat_map(|choice: &Choice| {
@@ -209,10 +218,11 @@ impl Side<'_> {
     /// True if every place that the other side can name holds.
     fn is_everywhere(&self) -> bool {
         let common = matches!(self.places, Places::Coordinates { .. });
-        common && self.ways.iter().all(|(way, set)| match set {
-            Set::Free(_) => true,
-            Set::Held(_) => way.mesh_axes.is_empty() && set.count() > 0,
-        })
+        common
+            && self.ways.iter().all(|(way, set)| match set {
+                Set::Free(_) => true,
+                Set::Held(_) => way.mesh_axes.is_empty() && set.count() > 0,
+            })
     }
 }
 
@@ -272,7 +282,7 @@ impl<'a> Rule<'a> {
         let asking = match &self.anchor {
             Some((_, t0)) => self.target.mix(Kind::Terms, t0, d),
             None if self.target.has(Kind::Terms) => return self.source_owner.clone(),
-            None => d.to_vec(),
+            None => d.into(),
         };
         let place = self.target.place(&asking);
         let wanted = |axis: usize| self.target.lift_of(&asking, axis);
@@ -287,7 +297,7 @@ impl<'a> Rule<'a> {
         let giving = match &self.anchor {
             Some((c0, _)) => self.source.mix(Kind::Copies, c0, s),
             None if self.source.has(Kind::Copies) => return self.target_owner.clone(),
-            None => s.to_vec(),
+            None => s.into(),
         };
         let place = self.source.place(&giving);
         let wanted = |axis: usize| self.source.lift_of(&giving, axis);

@@ -156,3 +156,102 @@ fn check_cuts(partitioned: &Partitioned, axis: usize, findings: &mut Vec<Finding
         findings.push(Finding::new(Code::PartitionCuts, message).on_axis(axis));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::json::{self, Document};
+
+    fn findings(text: &str) -> Vec<String> {
+        let Document::Partitioned { findings, .. } = json::read(text).unwrap() else {
+            panic!("{text}")
+        };
+        findings.iter().map(ToString::to_string).collect()
+    }
+
+    fn line(tiling: usize, parts: &[(&str, i64, i64)], rest: &str) -> String {
+        let part = |(key, start, extent): &(&str, i64, i64)| {
+            format!(r#""{key}": {{"start": [{start}], "shape": [{extent}], "location": [0]}}"#)
+        };
+        let parts: Vec<String> = parts.iter().map(part).collect();
+        format!(
+            r#"{{"shape": [4], "partition_tiling": [{tiling}], "partitions": {{{}}}{rest}}}"#,
+            parts.join(",")
+        )
+    }
+
+    #[test]
+    fn partitions_tile_the_axis() {
+        let check = |parts: &[(&str, i64, i64)], message: &str| {
+            assert_eq!(findings(&line(2, parts, "")), [message], "{parts:?}");
+        };
+        assert!(findings(&line(2, &[("0", 0, 3), ("(1,)", 3, 1)], "")).is_empty());
+        check(
+            &[("0", 0, 2), ("1", 3, 2)],
+            "axis 0: PARTITION_CUTS: partition 1 has 2 elements from 3, expected to start at 2",
+        );
+        check(
+            &[("0", 0, 2), ("1", 1, 3)],
+            "axis 0: PARTITION_CUTS: partition 1 has 3 elements from 1, expected to start at 2",
+        );
+        check(
+            &[("0", 0, 2), ("1", 2, 1)],
+            "axis 0: PARTITION_CUTS: the partitions end at 3, expected the extent 4",
+        );
+        check(&[("0", 0, 2)], "PARTITION_MISSING: no partition at (1,): 1 of 2 are there");
+    }
+
+    #[test]
+    fn positions_and_locals_are_on_the_grid() {
+        let parts = [("0", 0, 2), ("1", 2, 2)];
+        assert_eq!(
+            findings(&line(2, &parts, r#", "locals": [[1], [1], [2]]"#)),
+            [
+                "PARTITION_LOCALS: (1,) in `locals` is listed twice",
+                "PARTITION_LOCALS: (2,) in `locals` is not a position of the grid",
+            ]
+        );
+        assert_eq!(
+            findings(&line(1, &parts, "")),
+            ["PARTITION_POSITION: (1,) is not a position of the grid (1,)"]
+        );
+        let endless = line(1 << 60, &parts, "");
+        assert_eq!(
+            findings(&endless),
+            [format!("PARTITION_MISSING: no partition at (2,): 2 of {} are there", 1_u64 << 60)]
+        );
+    }
+
+    #[test]
+    fn forms_of_all_drafts_are_read() {
+        let text = |shape: &str, location: &str| {
+            format!(
+                r#"{{{shape}, "partitions": {{
+                    "0": {{"start": [0], "shape": [4], "location": {location}}}}}}}"#
+            )
+        };
+        let now = r#""shape": [4], "partition_tiling": [1]"#;
+        for location in [
+            "3",
+            "\"node\"",
+            "[3]",
+            "[\"node\", \"other\"]",
+            "[[\"node\", 7]]",
+            "[\"node\", 7]",
+            "[[\"node\", 7, \"kDLCPU\"], [\"node\", 8]]",
+        ] {
+            assert!(findings(&text(now, location)).is_empty(), "{location}");
+            assert!(findings(&text(r#""shape": [1]"#, location)).is_empty(), "{location}");
+        }
+        for location in ["[]", "[[3]]", "null", "[null]", "[[\"node\", 7, 3]]"] {
+            let found = findings(&text(now, location));
+            assert!(found[0].contains("PARTITION_LOCATION"), "{location}: {found:?}");
+        }
+        assert!(
+            findings(&text(now, "3").replace("\"start\"", "\"begin\""))[0].contains("MISSING_KEY")
+        );
+        assert!(findings(&text(now, "3").replace("[0]", "[0.5]"))[0].contains("TYPE"));
+        assert!(
+            findings(&text(now, "3").replace("\"0\"", "\"x\""))[0].contains("PARTITION_POSITION")
+        );
+    }
+}

@@ -326,11 +326,12 @@ mod tests {
         };
         let even = [0, 2, 4, 6, 8];
         fails(&text(["[0]", "[1]", "[0]", "[1]"], [0, 2, 3, 6, 8]), "not equal blocks");
+        fails(&text(["[0]", "[1]", "[0]", "[1]"], [0, 2, 4, 6, 9]), "not equal blocks");
         fails(&text(["[0]", "[0]", "[1]", "[1]"], even), "row-major order");
         fails(&text(["[0]", "[2]", "[1]", "[3]"], even), "row-major order");
         fails(&text(["[0, 1]", "[1]", "[2]", "[3]"], even), "2 places");
         fails(&text(["\"a\"", "[1]", "[2]", "[3]"], even), "where ranks are expected");
-        fails(&text(["[0]", "[1]", "[2]", "[3]"], [0, 2, 4, 6, 5]), "breaks 1 rules");
+        fails(&text(["[0]", "[1]", "[2]", "[3]"], [0, 2, 4, 6, 5]), "breaks 1 rule");
     }
 
     #[test]

@@ -1,0 +1,67 @@
+//! Parts of texts that several views of a movement share.
+
+use pantile_geometry::Distribution;
+use pantile_plan::{Estimate, LinkClass, Machine, Transfer};
+
+use crate::numbers::{bytes, count, plural, seconds, size};
+use crate::table::{Align, aligned};
+
+/// The two ends of a movement.
+pub(super) fn ends(source: &Distribution, target: &Distribution) -> String {
+    format!("source  {source}\ntarget  {target}\n")
+}
+
+/// One line per transfer with its size.
+pub(super) fn transfers<'a>(
+    list: impl Iterator<Item = &'a Transfer>,
+    indent: usize,
+) -> String {
+    let row = |transfer: &Transfer| {
+        let stays = if transfer.travels() { "" } else { "stays" };
+        vec![transfer.to_string(), size(transfer.size()), stays.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = list.map(row).collect();
+    aligned(&rows, &[Align::Left, Align::Right, Align::Left], indent)
+}
+
+/// What moves and what stays.
+pub(super) fn totals(estimate: &Estimate, element_bytes: usize) -> String {
+    let elements = |bytes: u128| plural(bytes / element_bytes as u128, "element");
+    let row = |name: &str, moved: u128, how: String| {
+        vec![name.to_owned(), elements(moved), bytes(moved), how]
+    };
+    let rows = [
+        row("moved", estimate.moved_bytes(), plural(estimate.messages(), "message")),
+        row("kept", estimate.kept_bytes, String::new()),
+    ];
+    aligned(&rows, &[Align::Left, Align::Right, Align::Right, Align::Right], 0)
+}
+
+/// Bytes and messages per class of link, time and peak memory.
+pub(super) fn cost(estimate: &Estimate, machine: &Machine, element_bytes: usize) -> String {
+    let mut out = format!(
+        "cost with {} per process, {} per node, {} per element\n",
+        plural(machine.ranks_per_process as u128, "rank"),
+        plural(machine.ranks_per_node as u128, "rank"),
+        plural(element_bytes as u128, "byte"),
+    );
+    let mut rows: Vec<Vec<String>> = LinkClass::ALL
+        .into_iter()
+        .zip(&estimate.links)
+        .map(|(class, traffic)| {
+            let messages = plural(traffic.messages, "message");
+            vec![class.name().to_owned(), bytes(traffic.bytes), messages]
+        })
+        .collect();
+    let time = seconds(estimate.seconds);
+    rows.push(vec!["time".to_owned(), time, format!("busiest is rank {}", estimate.busiest)]);
+    rows.push(vec!["peak memory".to_owned(), bytes(estimate.peak_bytes), "per rank".to_owned()]);
+    out.push_str(&aligned(&rows, &[Align::Left, Align::Right, Align::Left], 2));
+    if let Some(ranks) = estimate.sampled {
+        out.push_str(&format!(
+            "  (totals are exact; the split over links, time and memory come from {} ranks)\n",
+            count(ranks as u128)
+        ));
+    }
+    out
+}

@@ -1,0 +1,171 @@
+//! The picture of one distribution, with its heading, legend and notes.
+
+use pantile_geometry::{AxisMap, Cut, Distribution, Kind, Rank};
+
+use super::boxes;
+use super::canvas::{Anchor, Canvas, at};
+use super::error::DrawError;
+use super::lane::is_empty;
+use super::legend::{self, Mark};
+use super::svg::Svg;
+use super::tiles::Tiles;
+use super::words::{clipped, rank_list, real, wrapped};
+
+/// Space between tiles that are drawn apart.
+const GAP: f64 = 24.0;
+/// The most ranks that a note lists.
+const LISTED: usize = 24;
+
+/// The picture of a distribution.
+pub(super) fn picture(of: &Distribution) -> Result<Svg, DrawError> {
+    let title = clipped(of, 200);
+    let mut canvas = Canvas::default();
+    let notes = block(&mut canvas, None, of)?;
+    let size = of.mesh().size();
+    let description = format!("An array of shape {:?} on {size} ranks. {notes}", of.shape());
+    Ok(Svg::new(canvas, &title, &description))
+}
+
+/// Draws a distribution with heading, legend and notes; returns the notes.
+pub(super) fn block(
+    canvas: &mut Canvas,
+    heading: Option<&str>,
+    of: &Distribution,
+) -> Result<String, DrawError> {
+    let (drawing, entries, notes) = if of.boxes().is_some() {
+        let (drawing, notes) = boxes::draw(of)?;
+        (drawing, vec![(Mark::Solid, "held")], notes)
+    } else {
+        let tiles = Tiles::new(of, GAP)?;
+        (tiles.draw(), marks(&tiles), notes(&tiles))
+    };
+    let width = drawing.bounds().width.max(250.0);
+    let (mut y, letters) = (0.0, letters_in(width));
+    if let Some(heading) = heading {
+        canvas.text(at(0.0, y), Anchor::Start, "title", heading);
+        y += 20.0;
+    }
+    let class = if heading.is_some() { "mute" } else { "title" };
+    for line in wrapped(&clipped(of, 200), if heading.is_some() { letters } else { letters * 6 / 7 }) {
+        canvas.text(at(0.0, y), Anchor::Start, class, &line);
+        y += 18.0;
+    }
+    let height = drawing.bounds().height;
+    canvas.place(drawing, at(0.0, y - 4.0));
+    y += height + 16.0;
+    if !entries.is_empty() {
+        legend::draw(canvas, &entries, 0.0, y - 4.0, width);
+        y = canvas.bounds().bottom() + 18.0;
+    }
+    for note in &notes {
+        for line in wrapped(note, letters) {
+            canvas.text(at(0.0, y + 2.0), Anchor::Start, "mute", &line);
+            y += 16.0;
+        }
+    }
+    Ok(notes.join(". "))
+}
+
+/// About how many letters fit into a width.
+pub(super) fn letters_in(width: f64) -> usize {
+    (1..400).take_while(|letters| real(*letters) * 6.6 <= width).count().max(24)
+}
+
+/// The marks that occur.
+pub(super) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
+    // Of three axes the first is a row of planes, whose headings say what is held.
+    let plane = &tiles.lanes[tiles.lanes.len().saturating_sub(2)..];
+    let items: Vec<_> = plane.iter().flat_map(|lane| lane.shown()).collect();
+    let apart = tiles.lanes.iter().any(|lane| lane.apart);
+    let halo = items.iter().any(|i| i.held.0 < i.owned.0 || i.held.1 > i.owned.1);
+    let missing = |item: &&&_| {
+        let item: &super::lane::Item = item;
+        !is_empty(item.owned) && (item.held.0 > item.owned.0 || item.held.1 < item.owned.1)
+    };
+    let mut marks = Vec::new();
+    if apart && !tiles.is_empty() {
+        marks.push((Mark::Solid, "owned"));
+    }
+    if halo && items.iter().any(|item| !is_empty(item.held) && item.held != item.owned) {
+        marks.push((Mark::Hatched, "halo, held"));
+    }
+    if items.iter().any(|item| item.room != item.held && !is_empty(item.room)) {
+        marks.push((Mark::Dashed, "room"));
+    }
+    if items.iter().any(|item| missing(&item)) {
+        marks.push((Mark::Dotted, "owned, not held"));
+    }
+    if marks.len() > 1 {
+        marks.push((Mark::Edge, "end of the array"));
+    }
+    if marks.len() == 1 { Vec::new() } else { marks }
+}
+
+/// What the tiles do not show: copies and terms, empty tiles, gaps.
+fn notes(tiles: &Tiles<'_>) -> Vec<String> {
+    let of = tiles.of;
+    let mut notes = Vec::new();
+    for kind in [Kind::Copies, Kind::Terms] {
+        notes.extend(spread_note(of, kind));
+    }
+    for (axis, map) in of.axes().unwrap_or_default().iter().enumerate() {
+        if of.axis_kind(axis) == Kind::Terms && !map.is_single() {
+            let operator = of.operator();
+            notes.push(format!("axis {axis}: several holders have terms of a {operator}"));
+        }
+        let gaps = map.uncovered();
+        if let Some((from, to)) = gaps.hull() {
+            let count = gaps.size();
+            notes.push(format!("axis {axis}: nobody holds {count} of the indices {from}:{to}"));
+        }
+        let long = tiles.lanes[axis].items.last().filter(|item| item.omitted);
+        if let Some(rest) = long {
+            let (shown, length) = (rest.owned.0, map.length());
+            notes.push(format!("axis {axis}: indices 0:{shown} of {length} are drawn"));
+        }
+    }
+    let empty = empty_ranks(tiles);
+    if !empty.is_empty() {
+        let (list, noun) = (rank_list(empty.iter().copied(), " ", LISTED), plural(empty.len()));
+        notes.push(format!("empty {noun} on {list}"));
+    }
+    notes
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "tile" } else { "tiles" }
+}
+
+/// Along which mesh axes every element is spread.
+fn spread_note(of: &Distribution, kind: Kind) -> Option<String> {
+    let mesh = of.mesh();
+    let free = of.free_mesh_axes().into_iter();
+    let wide: Vec<usize> =
+        free.filter(|axis| mesh.shape()[*axis] > 1 && of.mesh_kind(*axis) == kind).collect();
+    if wide.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = wide.iter().map(|axis| mesh.names()[*axis].as_str()).collect();
+    let count: u128 = wide.iter().map(|axis| mesh.shape()[*axis] as u128).product();
+    let (names, operator) = (names.join(", "), of.operator());
+    Some(match kind {
+        Kind::Copies => format!("copies: each element is on {count} ranks along {names}"),
+        Kind::Terms => {
+            format!("terms: each element is the {operator} of what {count} ranks along {names} have")
+        }
+    })
+}
+
+/// Ranks of the mesh without an element, as far as a picture can list them.
+fn empty_ranks(tiles: &Tiles<'_>) -> Vec<Rank> {
+    let mesh = tiles.of.mesh();
+    let listed = |map: &AxisMap| !matches!(map.cut(), Cut::Block(_)) && map.parts() > 4096;
+    if mesh.size() > 4096 || tiles.of.axes().unwrap_or_default().iter().any(listed) {
+        return Vec::new();
+    }
+    let nothing = |rank: &Rank| {
+        tiles.of.held(*rank).iter().all(|(_, region)| region.is_empty())
+            && tiles.of.local_shape(*rank).is_none_or(|shape| shape.contains(&0))
+    };
+    mesh.ranks().filter(nothing).collect()
+}

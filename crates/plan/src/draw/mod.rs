@@ -1,0 +1,66 @@
+//! Pictures of distributions, movements, teams and halos, as SVG.
+//!
+//! Every function here is pure and answers with an [`Svg`] whose text is the same on every
+//! machine. A picture suits light and dark pages, carries its own style, needs no fonts or other
+//! files, and says in words what it shows. Nothing is said by colour alone. What would be too
+//! large to look at is refused with a [`DrawError`], or summed up where a table can do that.
+//!
+//! ```
+//! use pantile_geometry::Distribution;
+//! use pantile_plan::{Plan, draw};
+//!
+//! let rows: Distribution = "4x4 on r=2: block(r), whole".parse()?;
+//! let columns: Distribution = "4x4 on r=2: whole, block(r)".parse()?;
+//! let plan = Plan::between(&rows, &columns)?;
+//! let picture = draw::plan(&plan).expect("two ranks fit into a picture");
+//! assert!(picture.as_str().contains("<title>rank 0 to rank 1: 4 elements</title>"));
+//! # Ok::<(), pantile_plan::Error>(())
+//! ```
+
+mod boxes;
+mod canvas;
+mod distribution;
+mod error;
+mod exchange;
+mod flow;
+mod lane;
+mod legend;
+mod matrix;
+mod palette;
+mod plan;
+mod svg;
+mod tiles;
+mod words;
+
+pub use error::DrawError;
+pub use svg::Svg;
+
+use pantile_geometry::Distribution;
+
+/// Tiles with the numbers of their workers: owned solid, halo hatched, room dashed. Axes that
+/// are dealt or listed are cells in the colour of their owner.
+///
+/// # Errors
+/// The array has more than three axes (boxes: two), or there are too many tiles.
+pub fn distribution(distribution: &Distribution) -> Result<Svg, DrawError> {
+    distribution::picture(distribution)
+}
+
+/// A movement, one panel per step: source on the left, target on the right, arrows between their
+/// workers with element counts. A halo exchange is tiles in their grid with arrows between
+/// neighbours; very many arrows are a table. What stays on its rank is counted, not drawn.
+///
+/// # Errors
+/// As [`distribution`]; also if there are no steps, or too many.
+pub fn plan(plan: &crate::Plan) -> Result<Svg, DrawError> {
+    plan::picture(plan)
+}
+
+/// Who gives whom how many elements over all steps, as a table in which more is darker. Of very
+/// many ranks several share a row or column.
+///
+/// # Errors
+/// There are no steps, or too many.
+pub fn matrix(plan: &crate::Plan) -> Result<Svg, DrawError> {
+    plan::table(plan)
+}
