@@ -61,12 +61,9 @@ pub(crate) struct Arguments {
     /// Show all workers
     #[arg(long)]
     all: bool,
-    /// Print a picture (SVG) of one axis instead
+    /// Print a picture (SVG) instead
     #[arg(long, conflicts_with = "json")]
     draw: bool,
-    /// The axis to draw
-    #[arg(long, value_name = "AXIS", requires = "draw")]
-    axis: Option<usize>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -138,7 +135,7 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let layer = arguments.layer()?;
     if arguments.draw {
-        return draw(arguments, &layer);
+        return draw(&layer);
     }
     if arguments.json {
         return Ok(Report::json(&json(&layer)));
@@ -153,13 +150,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     Ok(Report::text(out))
 }
 
-fn draw(arguments: &Arguments, layer: &LayerHalo) -> Result<Report> {
-    let axis = arguments.axis.unwrap_or(0);
-    let halo = layer.axes().get(axis);
-    let halo = halo.ok_or_else(|| {
-        anyhow!("--axis {axis}: the array has {} axes", layer.axes().len())
-    })?;
-    crate::draw::halo(halo, &title(axis, halo))
+fn draw(layer: &LayerHalo) -> Result<Report> {
+    let titles: Vec<String> =
+        layer.axes().iter().enumerate().map(|(axis, halo)| title(axis, halo)).collect();
+    let tables: Vec<(&str, &AxisHalo)> =
+        titles.iter().map(String::as_str).zip(layer.axes()).collect();
+    Ok(Report::text(pantile_plan::draw::halos(&tables)?.as_str()))
 }
 
 fn title(axis: usize, halo: &AxisHalo) -> String {

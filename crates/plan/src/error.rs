@@ -53,6 +53,13 @@ pub enum Error {
         /// The most that are looked at.
         limit: usize,
     },
+    /// The movement has too many transfers to be listed.
+    TooMany {
+        /// How many pairs of holders there are, at least.
+        pairs: u128,
+        /// The most that are listed.
+        limit: usize,
+    },
     /// Faces exist only where both sides cut each axis over the same mesh axes.
     NoSides,
     /// A path needs at least two distributions.
@@ -99,6 +106,11 @@ impl fmt::Display for Error {
                 f,
                 "the boxes cut the array into {cells} cells, expected at most {limit}: \
                  boxes are meant as a target of copies or a source of terms"
+            ),
+            Self::TooMany { pairs, limit } => write!(
+                f,
+                "the movement has {pairs} pairs of holders, expected at most {limit} to list: \
+                 ask for one rank's schedule or for totals"
             ),
             Self::NoSides => f.write_str(
                 "source and target do not cut each axis over the same mesh axes: \

@@ -29,7 +29,7 @@ impl Totals {
             return Ok(Self::of(&between::transfers(source, target)?));
         }
         let (mut all, mut own) = (Part::ONE, Part::ONE);
-        for factor in between::factors(&problem, None) {
+        for factor in between::factors(&problem, None)? {
             let (factor_all, factor_own) = Part::of(&factor);
             all = all.times(factor_all);
             own = own.times(factor_own);

@@ -5,6 +5,7 @@ mod common;
 
 use common::arrays::valid_array;
 use common::*;
+use pantile_geometry::grid::auto_grid;
 use pantile_geometry::{Axis, Cuts, Distribution, Mesh, Operator};
 use pantile_plan::Plan;
 use pantile_plan::json::Value;
@@ -311,6 +312,21 @@ fn slices() {
             .map(|owned| vec![owned.start, owned.end])
             .collect();
         assert_eq!(bounds, array_of_arrays(&case, "new_bounds_kept"), "{id}");
+    }
+}
+
+#[test]
+fn automatic_grids() {
+    for case in category("auto_grid_cases") {
+        let id = text(&case, "id");
+        let shape: Vec<usize> = numbers(&case, "shape").into_iter().map(size).collect();
+        let letters = text(&case, "dist");
+        let cut: Vec<bool> = letters.chars().map(|letter| letter != 'n').collect();
+        let ranks = case.get("processes").unwrap().as_usize().unwrap();
+        let grid = auto_grid(&shape, &cut, ranks).unwrap();
+        let stated: Vec<usize> = numbers(&case, "grid").into_iter().map(size).collect();
+        assert_eq!(grid, stated, "{id}");
+        assert!(from_letters(&shape, &grid, letters).is_ok(), "{id}");
     }
 }
 

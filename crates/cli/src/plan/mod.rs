@@ -6,6 +6,7 @@
 //!           -> text or JSON
 //! ```
 
+mod effort;
 mod listing;
 mod remark;
 mod share;
@@ -121,10 +122,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         machine: Machine::default().with_ranks(process, node),
         element_bytes: per(arguments.element_bytes),
     };
-    let report = match arguments.rank {
-        Some(rank) => share::report(&request, rank)?,
-        None if request.is_listed()? => listing::report(&request)?,
-        None => summary::report(&request)?,
+    if let Some(rank) = arguments.rank {
+        return Ok(share::report(&request, rank)?.with_notes(notes));
+    }
+    let report = match request.why_not_listed()? {
+        None => listing::report(&request)?,
+        Some(why) => {
+            request.check_path_is_direct("movements that are too large to list")?;
+            summary::report(&request, &why)?
+        }
     };
     Ok(report.with_notes(notes))
 }
@@ -178,42 +184,41 @@ impl Request<'_> {
         self.path.iter().rev().map(|station| Ok(station.dual()?)).collect()
     }
 
-    /// Exact totals over all steps.
-    fn totals(&self) -> Result<Totals> {
-        let mut sum = Totals::default();
+    /// Messages over all steps.
+    fn messages(&self) -> Result<u128> {
+        let mut sum = 0;
         for pair in self.stations()?.windows(2) {
-            let step = Totals::between(&pair[0], &pair[1])?;
-            sum.moved += step.moved;
-            sum.kept += step.kept;
-            sum.messages += step.messages;
+            sum += Totals::between(&pair[0], &pair[1])?.messages;
         }
         Ok(sum)
     }
 
-    /// True if the movement is small enough to be listed; an error if listing was asked for
-    /// and it is not.
-    fn is_listed(&self) -> Result<bool> {
+    /// Why the movement is not listed; `None` if it is. An error if a list was asked for and would
+    /// be too long.
+    fn why_not_listed(&self) -> Result<Option<String>> {
         let ranks = self.ranks();
         let forced = self.arguments.all || self.arguments.text;
-        if ranks <= RANKS_MAX || forced {
-            let messages = self.totals()?.messages;
-            if messages <= MESSAGES_MAX && ranks <= RANKS_MAX {
-                return Ok(true);
-            }
-            if forced && messages > MESSAGES_LISTABLE {
-                bail!(
-                    "{} messages are too many to list, expected at most {}: \
-                     `--rank R` shows one rank",
-                    numbers::count(messages),
-                    numbers::count(MESSAGES_LISTABLE)
-                );
-            }
-            if forced {
-                return Ok(true);
-            }
+        if ranks > RANKS_MAX && !forced {
+            return Ok(Some(summary::why_ranks(ranks)));
         }
-        self.check_path_is_direct("movements that are too large to list")?;
-        Ok(false)
+        let mut pairs = 0;
+        for pair in self.stations()?.windows(2) {
+            pairs += effort::pairs(&pair[0], &pair[1])?;
+        }
+        let limit = if forced { MESSAGES_LISTABLE } else { MESSAGES_MAX };
+        let messages = if pairs > summary::PAIRS_MAX { pairs } else { self.messages()? };
+        if messages <= limit {
+            return Ok(None);
+        }
+        let why = format!(
+            "{} messages are more than {}",
+            numbers::count(messages),
+            numbers::count(limit)
+        );
+        if forced {
+            bail!("{why}, too many to list: `--rank R` shows one rank");
+        }
+        Ok(Some(why))
     }
 
     fn check_path_is_direct(&self, what: &str) -> Result<()> {

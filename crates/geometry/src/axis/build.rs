@@ -9,6 +9,9 @@ use crate::{Error, Mesh};
 /// How often the held interval of a periodic axis may go around it.
 const TURN_LIMIT: i64 = 4096;
 
+/// Most coordinates of an axis that are looked at one by one.
+const PARTS_LIMIT: usize = 1 << 24;
+
 /// The description of one array axis, to be completed by its length and the mesh.
 ///
 /// ```
@@ -239,6 +242,11 @@ impl AxisMap {
                         let limit = LENGTH_LIMIT as u128;
                         return Err(Error::TooLarge { what: "halo width", got, limit });
                     }
+                }
+                if self.parts > PARTS_LIMIT && (*before < 0 || *after < 0) {
+                    let (got, limit) = (self.parts as u128, PARTS_LIMIT as u128);
+                    let what = "number of coordinates with a negative halo";
+                    return Err(Error::TooLarge { what, got, limit });
                 }
                 turns((*before).max(0) + (*after).max(0))
             }

@@ -2,51 +2,60 @@
 
 use super::View;
 use crate::index::{IndexSet, Indices, Segment};
-use crate::number::{gcd, index, position};
+use crate::number::{gcd, index};
 
 /// The pattern of coordinates along a cyclic axis: visible index `k` lies on coordinate
 /// `((offset + step * k) / block) mod parts`. It repeats after [`Pattern::period`] indices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
-    block: i64,
-    parts: i64,
+    block: usize,
+    parts: usize,
     view: View,
 }
 
 impl Pattern {
     pub(super) fn new(block: usize, parts: usize, view: View) -> Self {
-        Self { block: position(block), parts: position(parts), view }
+        Self { block, parts, view }
     }
 
     /// Visible indices after which the pattern repeats.
     fn period(&self) -> usize {
-        let turn = index(self.block * self.parts);
+        let turn = self.block * self.parts;
         turn / gcd(turn, index(self.view.step().abs()))
     }
 
-    /// The base position of `k`, also beyond the ends of the view: the pattern has no ends.
-    fn base(&self, k: usize) -> i64 {
-        position(self.view.offset()) + self.view.step() * position(k)
+    /// Where in a turn of the base axis `k` lies; the pattern goes on beyond the view.
+    fn phase(&self, k: usize) -> usize {
+        let turn = self.block * self.parts;
+        if self.view.step() == 1 {
+            return (self.view.offset() + k) % turn;
+        }
+        // Step and index may both be large: their product needs more than 64 bits.
+        let base = self.view.offset() as i128 + i128::from(self.view.step()) * k as i128;
+        usize::try_from(base.rem_euclid(turn as i128)).expect("a turn fits")
     }
 
     /// The coordinate that holds visible index `k`.
     pub(super) fn coordinate(&self, k: usize) -> usize {
-        index(self.base(k).div_euclid(self.block).rem_euclid(self.parts))
+        self.phase(k) / self.block
     }
 
     /// The first index after `k` on another coordinate; at most one period further.
     fn run_end(&self, k: usize) -> usize {
         let (coordinate, limit) = (self.coordinate(k), k + self.period());
+        let width = index(self.view.step().abs());
         let mut end = k;
-        while end < limit && self.coordinate(end) == coordinate {
-            let base = self.base(end);
-            let start = base.div_euclid(self.block) * self.block;
-            let step = self.view.step();
+        while end < limit {
+            let phase = self.phase(end);
+            if phase / self.block != coordinate {
+                break;
+            }
             // Indices left in this block: up to its end, or down to its start.
-            end += if step > 0 {
-                index((start + self.block - base + step - 1) / step)
+            let within = phase % self.block;
+            end += if self.view.step() > 0 {
+                (self.block - within).div_ceil(width)
             } else {
-                index((base - start) / -step) + 1
+                within / width + 1
             };
         }
         end.min(limit)
@@ -148,9 +157,9 @@ impl Pattern {
         if self.view.step() == 1 {
             // (count below base k) - (count below the offset), each by the closed formula.
             let below = |base: usize| {
-                let (block, parts) = (index(self.block), index(self.parts));
-                let (turn, rest) = (base / (block * parts), base % (block * parts));
-                turn * block + rest.saturating_sub(coordinate * block).min(block)
+                let turn = self.block * self.parts;
+                let rest = (base % turn).saturating_sub(coordinate * self.block);
+                base / turn * self.block + rest.min(self.block)
             };
             return below(self.view.offset() + k) - below(self.view.offset());
         }
@@ -172,7 +181,7 @@ impl Pattern {
     /// How many indices of one period lie on `coordinate`.
     fn per_period(&self, coordinate: usize) -> usize {
         if self.view.step() == 1 {
-            return index(self.block);
+            return self.block;
         }
         self.count_in_period(coordinate, self.period())
     }
@@ -181,12 +190,12 @@ impl Pattern {
     /// [`Pattern::count_below`]; it may lie beyond the view.
     pub(super) fn index_of(&self, coordinate: usize, local: usize) -> Option<usize> {
         if self.view.step() == 1 && self.view.offset() == 0 {
-            let (block, parts) = (index(self.block), index(self.parts));
-            return Some((local / block * parts + coordinate) * block + local % block);
+            let turn = (local / self.block).checked_mul(self.parts)?.checked_add(coordinate)?;
+            return turn.checked_mul(self.block)?.checked_add(local % self.block);
         }
         let per = self.per_period(coordinate);
         let mut rest = local.checked_rem(per)?;
-        let first = local / per * self.period();
+        let first = (local / per).checked_mul(self.period())?;
         let mut at = first;
         while at < first + self.period() {
             let end = self.run_end(at).min(first + self.period());

@@ -68,29 +68,29 @@ impl AxisMap {
         }
     }
 
-    /// Coordinates that may hold something visible in `from..to`, ascending.
+    /// Coordinates that may hold something visible in `from..to`, ascending. With a uniform
+    /// halo those that own nothing hold nothing, however many there are.
     fn candidates(&self, from: usize, to: usize) -> Vec<usize> {
         let Some((before, after)) = self.held.reach() else {
             return (0..self.parts).collect();
         };
+        let turn = self.turn();
+        let of = |at: i64| self.cuts().part_of(self.base, self.parts, index(at));
+        let (first, last) = (of(0), of(turn - 1));
         let (a, b) = (self.view.base(from), self.view.base(to - 1));
         let (low, high) = (position(a.min(b)) - after, position(a.max(b)) + 1 + before);
-        if high - low >= self.turn() {
-            return (0..self.parts).collect();
+        if high - low >= turn {
+            return (first..=last).collect();
         }
-        let of = |at: i64| self.cuts().part_of(self.base, self.parts, index(at));
-        if !self.periodic || (low >= 0 && high <= self.turn()) {
-            let (low, high) = (low.max(0), high.min(self.turn()));
-            return (of(low)..=of(high - 1)).collect();
+        if !self.periodic || (low >= 0 && high <= turn) {
+            return (of(low.max(0))..=of(high.min(turn) - 1)).collect();
         }
         // The window leaves one end of a periodic axis and comes back at the other.
-        let (head, tail) =
-            (of((high - 1).rem_euclid(self.turn())), of(low.rem_euclid(self.turn())));
+        let (head, tail) = (of((high - 1).rem_euclid(turn)), of(low.rem_euclid(turn)));
         if tail <= head {
-            (0..self.parts).collect()
-        } else {
-            (0..=head).chain(tail..self.parts).collect()
+            return (first..=last).collect();
         }
+        (first..=head).chain(tail..=last).collect()
     }
 
     pub(super) fn block_holding(&self, k: usize) -> Holding {

@@ -9,7 +9,7 @@ use smallvec::smallvec;
 use super::atoms::{Atom, atoms};
 use super::problem::{Class, Group, Problem, Role, Way};
 use super::rule::{Choice, Coordinates, Places, Rule, Set, Side};
-use crate::{Lifts, Transfer};
+use crate::{Error, Lifts, Transfer};
 
 /// A source holder and a target holder, as far as one factor knows them: mesh coordinates
 /// (0 on the axes of other factors) and lifts other than 0.
@@ -28,12 +28,25 @@ pub(crate) struct Factor {
     pub(crate) entries: Vec<(Pair, Vec<Vec<IndexSet>>)>,
 }
 
+/// Most pairs of a class, and most transfers of a movement, that are listed.
+const PAIRS_LIMIT: usize = 1 << 26;
+
+fn check_limit(pairs: u128) -> Result<(), Error> {
+    if pairs <= PAIRS_LIMIT as u128 {
+        return Ok(());
+    }
+    Err(Error::TooMany { pairs, limit: PAIRS_LIMIT })
+}
+
 /// The factors of a movement; with `me`, only what that rank sends or receives.
-pub(crate) fn factors(problem: &Problem, me: Option<(Rank, Role)>) -> Vec<Factor> {
+pub(crate) fn factors(
+    problem: &Problem,
+    me: Option<(Rank, Role)>,
+) -> Result<Vec<Factor>, Error> {
     problem.groups.iter().map(|group| factor(problem, group, me)).collect()
 }
 
-fn factor(problem: &Problem, group: &Group, me: Option<(Rank, Role)>) -> Factor {
+fn factor(problem: &Problem, group: &Group, me: Option<(Rank, Role)>) -> Result<Factor, Error> {
     let mut lists: Vec<Vec<Atom>> = Vec::new();
     for axis in &group.axes {
         let only = match me {
@@ -41,35 +54,40 @@ fn factor(problem: &Problem, group: &Group, me: Option<(Rank, Role)>) -> Factor 
             Some((rank, role)) => match problem.coordinate(rank, role, *axis) {
                 Some(coordinate) => Some((role, coordinate)),
                 // An idle rank: there is nothing to list.
-                None => return Factor { axes: group.axes.clone(), entries: Vec::new() },
+                None => return Ok(Factor { axes: group.axes.clone(), entries: Vec::new() }),
             },
         };
         let whole = IndexSet::range(0, problem.source.shape()[*axis]);
         lists.push(atoms(problem.maps(*axis), &whole, only));
     }
     let mut found: BTreeMap<Pair, Vec<Vec<IndexSet>>> = BTreeMap::new();
+    check_limit(lists.iter().map(|list| list.len() as u128).product())?;
     for_each_tuple(&lists, &mut |tuple| {
-        for pair in pairs_of(problem, group, tuple, me) {
+        for pair in pairs_of(problem, group, tuple, me)? {
             let sets = tuple.iter().map(|atom| atom.set.clone()).collect();
             found.entry(pair).or_default().push(sets);
         }
-    });
+        Ok(())
+    })?;
     let entries = found.into_iter().map(|(pair, sets)| (pair, merged(sets))).collect();
-    Factor { axes: group.axes.clone(), entries }
+    Ok(Factor { axes: group.axes.clone(), entries })
 }
 
 /// One atom per axis, in every combination.
-fn for_each_tuple<'a>(lists: &'a [Vec<Atom>], visit: &mut dyn FnMut(&[&'a Atom])) {
+fn for_each_tuple<'a>(
+    lists: &'a [Vec<Atom>],
+    visit: &mut dyn FnMut(&[&'a Atom]) -> Result<(), Error>,
+) -> Result<(), Error> {
     if lists.iter().any(Vec::is_empty) {
-        return;
+        return Ok(());
     }
     let mut at = vec![0; lists.len()];
     loop {
         let tuple: Vec<&Atom> = at.iter().zip(lists).map(|(at, list)| &list[*at]).collect();
-        visit(&tuple);
+        visit(&tuple)?;
         let Some(axis) = (0..lists.len()).rev().find(|axis| at[*axis] + 1 < lists[*axis].len())
         else {
-            return;
+            return Ok(());
         };
         at[axis] += 1;
         at[axis + 1..].fill(0);
@@ -82,7 +100,7 @@ fn pairs_of(
     group: &Group,
     tuple: &[&Atom],
     me: Option<(Rank, Role)>,
-) -> Vec<Pair> {
+) -> Result<Vec<Pair>, Error> {
     let mut product = vec![Pair {
         from: smallvec![0; problem.source.mesh().shape().len()],
         to: smallvec![0; problem.target.mesh().shape().len()],
@@ -92,12 +110,14 @@ fn pairs_of(
         let along = |axis: usize| tuple[group.axes.binary_search(&axis).expect("axis of group")];
         let source = side(problem, class, Role::Sender, &|axis| Set::Held(&along(axis).source));
         let target = side(problem, class, Role::Receiver, &|axis| Set::Held(&along(axis).target));
-        let Some(rule) = Rule::new(source, target) else { return Vec::new() };
+        check_limit(if me.is_none() { Rule::work(&source, &target) } else { 0 })?;
+        let Some(rule) = Rule::new(source, target) else { return Ok(Vec::new()) };
         let pairs = class_pairs(&rule, problem, class, me);
+        check_limit(product.len() as u128 * pairs.len() as u128)?;
         let longer = product.iter().flat_map(|pair| pairs.iter().map(|more| pair.and(more)));
         product = longer.collect();
     }
-    product
+    Ok(product)
 }
 
 /// One side of a class; `held` gives the holders along an array axis.
@@ -196,7 +216,11 @@ pub(super) fn merged(mut boxes: Vec<Vec<IndexSet>>) -> Vec<Vec<IndexSet>> {
 }
 
 /// All combinations of one entry per factor.
-pub(crate) fn multiply(problem: &Problem, factors: &[Factor]) -> Vec<Transfer> {
+pub(crate) fn multiply(problem: &Problem, factors: &[Factor]) -> Result<Vec<Transfer>, Error> {
+    let count = |factor: &Factor| -> u128 {
+        factor.entries.iter().map(|(_, boxes)| boxes.len() as u128).sum()
+    };
+    check_limit(factors.iter().map(count).product::<u128>())?;
     let mut transfers = Vec::new();
     let base = Pair {
         from: smallvec![0; problem.source.mesh().shape().len()],
@@ -205,7 +229,7 @@ pub(crate) fn multiply(problem: &Problem, factors: &[Factor]) -> Vec<Transfer> {
     };
     let mut sets: Vec<IndexSet> = vec![IndexSet::range(0, 0); problem.source.ndim()];
     descend(problem, factors, &base, &mut sets, &mut transfers);
-    transfers
+    Ok(transfers)
 }
 
 fn descend(

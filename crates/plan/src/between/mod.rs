@@ -52,7 +52,7 @@ fn collect(
     } else {
         match me {
             Some((rank, role)) if problem.is_idle(rank, role) => Vec::new(),
-            _ => factor::multiply(&problem, &factors(&problem, me)),
+            _ => factor::multiply(&problem, &factors(&problem, me)?)?,
         }
     };
     transfers.sort_unstable();

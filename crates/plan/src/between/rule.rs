@@ -175,6 +175,12 @@ impl Side<'_> {
         self.ways.iter().any(|(way, _)| way.kind == kind)
     }
 
+    /// Combinations of holders along the directions of one kind.
+    fn count(&self, kind: Kind) -> u128 {
+        let ways = self.ways.iter().filter(|(way, _)| way.kind == kind);
+        ways.map(|(_, set)| set.count() as u128).product()
+    }
+
     /// True if there are directions, all of this kind.
     fn is_all(&self, kind: Kind) -> bool {
         self.has(kind) && self.ways.iter().all(|(way, _)| way.kind == kind)
@@ -248,10 +254,19 @@ impl<'a> Rule<'a> {
         Some(rule)
     }
 
-    fn find_anchor(&self) -> Option<(Choice, Choice)> {
-        let count = |side: &Side<'_>| -> u128 {
-            side.ways.iter().map(|(_, set)| set.count() as u128).product()
+    /// Pairs that the rule lists, and places that it looks at to do so.
+    pub(crate) fn work(source: &Side<'_>, target: &Side<'_>) -> u128 {
+        let holders = |side: &Side<'_>| side.count(Kind::Copies) * side.count(Kind::Terms);
+        let anchor = if source.has(Kind::Copies) && target.has(Kind::Terms) {
+            holders(source).min(holders(target))
+        } else {
+            0
         };
+        anchor.max(source.count(Kind::Terms) * target.count(Kind::Copies))
+    }
+
+    fn find_anchor(&self) -> Option<(Choice, Choice)> {
+        let count = |side: &Side<'_>| side.count(Kind::Copies) * side.count(Kind::Terms);
         let (few, other) = if count(&self.source) <= count(&self.target) {
             (&self.source, &self.target)
         } else {

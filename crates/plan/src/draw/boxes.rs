@@ -47,7 +47,8 @@ pub(super) fn draw(of: &Distribution) -> Result<(Canvas, Vec<String>), DrawError
         let below = at(place.x, place.bottom() + 14.0);
         canvas.text(below, Anchor::Start, "small", &format!("rank {rank}: {ranges}"));
     }
-    let mut notes = vec!["one frame per rank: the array, and the box that the rank holds".to_owned()];
+    let mut notes =
+        vec!["one frame per rank: the array, and the box that the rank holds".to_owned()];
     if of.boxes().is_some_and(|boxes| boxes.kind() == Kind::Terms) {
         notes.push(format!("terms: where boxes meet, an element is their {}", of.operator()));
     }

@@ -1,11 +1,11 @@
 //! The picture of one distribution, with its heading, legend and notes.
 
-use pantile_geometry::{AxisMap, Cut, Distribution, Kind, Rank};
+use pantile_geometry::{Distribution, Kind, Rank};
 
 use super::boxes;
 use super::canvas::{Anchor, Canvas, at};
 use super::error::DrawError;
-use super::lane::is_empty;
+use super::lane::{Item, is_empty};
 use super::legend::{self, Mark};
 use super::svg::Svg;
 use super::tiles::Tiles;
@@ -46,7 +46,9 @@ pub(super) fn block(
         y += 20.0;
     }
     let class = if heading.is_some() { "mute" } else { "title" };
-    for line in wrapped(&clipped(of, 200), if heading.is_some() { letters } else { letters * 6 / 7 }) {
+    for line in
+        wrapped(&clipped(of, 200), if heading.is_some() { letters } else { letters * 6 / 7 })
+    {
         canvas.text(at(0.0, y), Anchor::Start, class, &line);
         y += 18.0;
     }
@@ -77,22 +79,23 @@ pub(super) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
     let plane = &tiles.lanes[tiles.lanes.len().saturating_sub(2)..];
     let items: Vec<_> = plane.iter().flat_map(|lane| lane.shown()).collect();
     let apart = tiles.lanes.iter().any(|lane| lane.apart);
-    let halo = items.iter().any(|i| i.held.0 < i.owned.0 || i.held.1 > i.owned.1);
-    let missing = |item: &&&_| {
-        let item: &super::lane::Item = item;
+    let beyond = |item: &Item| {
+        !is_empty(item.held) && (item.held.0 < item.owned.0 || item.held.1 > item.owned.1)
+    };
+    let missing = |item: &Item| {
         !is_empty(item.owned) && (item.held.0 > item.owned.0 || item.held.1 < item.owned.1)
     };
     let mut marks = Vec::new();
     if apart && !tiles.is_empty() {
         marks.push((Mark::Solid, "owned"));
     }
-    if halo && items.iter().any(|item| !is_empty(item.held) && item.held != item.owned) {
+    if items.iter().any(|item| beyond(item)) {
         marks.push((Mark::Hatched, "halo, held"));
     }
     if items.iter().any(|item| item.room != item.held && !is_empty(item.room)) {
         marks.push((Mark::Dashed, "room"));
     }
-    if items.iter().any(|item| missing(&item)) {
+    if items.iter().any(|item| missing(item)) {
         marks.push((Mark::Dotted, "owned, not held"));
     }
     if marks.len() > 1 {
@@ -126,14 +129,13 @@ fn notes(tiles: &Tiles<'_>) -> Vec<String> {
     }
     let empty = empty_ranks(tiles);
     if !empty.is_empty() {
-        let (list, noun) = (rank_list(empty.iter().copied(), " ", LISTED), plural(empty.len()));
-        notes.push(format!("empty {noun} on {list}"));
+        let list = rank_list(empty.iter().copied(), " ", LISTED);
+        notes.push(format!(
+            "no elements on {} {list}",
+            if empty.len() == 1 { "rank" } else { "ranks" }
+        ));
     }
     notes
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "tile" } else { "tiles" }
 }
 
 /// Along which mesh axes every element is spread.
@@ -151,7 +153,9 @@ fn spread_note(of: &Distribution, kind: Kind) -> Option<String> {
     Some(match kind {
         Kind::Copies => format!("copies: each element is on {count} ranks along {names}"),
         Kind::Terms => {
-            format!("terms: each element is the {operator} of what {count} ranks along {names} have")
+            format!(
+                "terms: each element is the {operator} of what {count} ranks along {names} have"
+            )
         }
     })
 }
@@ -159,13 +163,9 @@ fn spread_note(of: &Distribution, kind: Kind) -> Option<String> {
 /// Ranks of the mesh without an element, as far as a picture can list them.
 fn empty_ranks(tiles: &Tiles<'_>) -> Vec<Rank> {
     let mesh = tiles.of.mesh();
-    let listed = |map: &AxisMap| !matches!(map.cut(), Cut::Block(_)) && map.parts() > 4096;
-    if mesh.size() > 4096 || tiles.of.axes().unwrap_or_default().iter().any(listed) {
+    if mesh.size() > 4096 {
         return Vec::new();
     }
-    let nothing = |rank: &Rank| {
-        tiles.of.held(*rank).iter().all(|(_, region)| region.is_empty())
-            && tiles.of.local_shape(*rank).is_none_or(|shape| shape.contains(&0))
-    };
+    let nothing = |rank: &Rank| tiles.of.local_shape(*rank).is_some_and(|shape| shape.contains(&0));
     mesh.ranks().filter(nothing).collect()
 }

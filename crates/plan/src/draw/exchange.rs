@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pantile_geometry::{AxisMap, Distribution, Rank};
 
 use super::canvas::{Anchor, Canvas, Point, Rect, at};
+use super::holders::rank_at;
 use super::lane::{Interval, Item, Lane, all_blocks};
 use super::palette::colour_of;
 use super::tiles::{Tiles, cross};
@@ -169,8 +170,8 @@ impl<'a> Grid<'a> {
         };
         let (row, column) = (wrap(spot.0, &self.rows), wrap(spot.1, &self.columns));
         match self.tiles.lanes.len() {
-            1 => self.tiles.rank_at(&[column]),
-            _ => self.tiles.rank_at(&[row, column]),
+            1 => rank_at(self.tiles.of, &[column]),
+            _ => rank_at(self.tiles.of, &[row, column]),
         }
     }
 

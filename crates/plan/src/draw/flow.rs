@@ -50,7 +50,10 @@ impl Column {
     }
 
     fn area(&self, rank: Rank) -> Rect {
-        self.ranks.iter().position(|known| *known == rank).map_or(self.areas[0], |at| self.areas[at])
+        self.ranks
+            .iter()
+            .position(|known| *known == rank)
+            .map_or(self.areas[0], |at| self.areas[at])
     }
 
     fn moved(mut self, y: f64) -> Self {

@@ -86,12 +86,16 @@ impl Item {
     /// The smallest interval with everything there is to draw.
     pub(super) fn hull(&self) -> Interval {
         let parts = [self.owned, self.held, self.room].into_iter();
-        let hull = parts.filter(|part| !is_empty(*part)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let hull =
+            parts.filter(|part| !is_empty(*part)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         hull.unwrap_or(self.owned)
     }
 
     /// Where a position is on paper.
     fn paper(&self, position: i64) -> f64 {
+        if self.marks.is_empty() {
+            return 0.0;
+        }
         let after = self.marks.partition_point(|mark| mark.0 <= position);
         let low = self.marks[after.saturating_sub(1).min(self.marks.len() - 1)];
         let high = self.marks[after.min(self.marks.len() - 1)];
@@ -136,7 +140,8 @@ impl Item {
             self.marks.push((pair[1], place));
         }
         if self.omitted {
-            place = start + 30.0;
+            place =
+                start + 26.0 + if spacing.level { width_of(&high.to_string(), 11.0) } else { 0.0 };
             self.marks = vec![(low, start), (high, place)];
         }
         place
@@ -258,7 +263,8 @@ fn first_runs(set: &IndexSet, most: usize) -> Vec<(usize, usize)> {
                 let start = s.start() + at * s.step();
                 (start, start + s.length())
             };
-            let of = |s: &Segment| (0..s.count().min(most)).map(|at| run(s, at)).collect::<Vec<_>>();
+            let of =
+                |s: &Segment| (0..s.count().min(most)).map(|at| run(s, at)).collect::<Vec<_>>();
             let mut runs: Vec<(usize, usize)> = segments.iter().flat_map(of).collect();
             runs.sort_unstable();
             runs.truncate(most);

@@ -18,6 +18,8 @@ pub(super) enum Mark {
     Outlined,
     /// A thick line.
     Edge,
+    /// A bracket below things.
+    Bracket,
     /// Outlined twice.
     Double,
 }
@@ -47,9 +49,14 @@ fn sample(canvas: &mut Canvas, mark: Mark, area: Rect) {
             let x = area.middle().x;
             canvas.line(at(x, area.y), at(x, area.bottom()), "ink bold");
         }
+        Mark::Bracket => {
+            let (left, right, low) = (area.x, area.right(), area.bottom() - 3.0);
+            let ends = [at(left, low - 4.0), at(left, low), at(right, low), at(right, low - 4.0)];
+            canvas.polyline(&ends, "s0 edge");
+        }
         Mark::Double => {
-            canvas.rect(area, "f0 s0 edge");
-            canvas.rect(area.grown(2.5), "none ink edge");
+            canvas.rounded(area, 0.0, "f0 s0 edge");
+            canvas.rounded(area.grown(-3.0), 0.0, "none ink thin");
         }
     }
 }

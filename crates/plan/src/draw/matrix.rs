@@ -57,9 +57,8 @@ pub(super) fn draw(table: &Table) -> Canvas {
     let names = (0..columns.ends.len()).map(|bin| width_of(&columns.label(bin), 11.0));
     let sums = (0..columns.ends.len()).map(|bin| width_of(&total(|c| c.1, bin).to_string(), 11.0));
     let width = numbers.chain(names).chain(sums).fold(26.0, f64::max) + 6.0;
-    let cell = |row: usize, column: usize| {
-        Rect::new(real(column) * width, real(row) * 24.0, width, 24.0)
-    };
+    let cell =
+        |row: usize, column: usize| Rect::new(real(column) * width, real(row) * 24.0, width, 24.0);
     let most = moved.values().copied().max().unwrap_or(1);
     let mut canvas = Canvas::default();
     for row in 0..rows.ends.len() {
@@ -109,7 +108,11 @@ fn draw_cell(
 }
 
 /// The numbers of the ranks, and what rows and columns are.
-fn frame(canvas: &mut Canvas, (rows, columns): (&Bins, &Bins), cell: impl Fn(usize, usize) -> Rect) {
+fn frame(
+    canvas: &mut Canvas,
+    (rows, columns): (&Bins, &Bins),
+    cell: impl Fn(usize, usize) -> Rect,
+) {
     for row in 0..rows.ends.len() {
         let place = at(-8.0, cell(row, 0).middle().y + 4.0);
         canvas.text(place, Anchor::End, "small", &rows.label(row));

@@ -19,15 +19,20 @@
 
 mod boxes;
 mod canvas;
+mod cube;
 mod distribution;
 mod error;
 mod exchange;
 mod flow;
+mod groups;
+mod halo;
+mod holders;
 mod lane;
 mod legend;
 mod matrix;
 mod palette;
 mod plan;
+mod strip;
 mod svg;
 mod tiles;
 mod words;
@@ -36,6 +41,8 @@ pub use error::DrawError;
 pub use svg::Svg;
 
 use pantile_geometry::Distribution;
+use pantile_geometry::halo::AxisHalo;
+use pantile_geometry::teams::{AxisChoice, Groups, Partition};
 
 /// Tiles with the numbers of their workers: owned solid, halo hatched, room dashed. Axes that
 /// are dealt or listed are cells in the colour of their owner.
@@ -63,4 +70,39 @@ pub fn plan(plan: &crate::Plan) -> Result<Svg, DrawError> {
 /// There are no steps, or too many.
 pub fn matrix(plan: &crate::Plan) -> Result<Svg, DrawError> {
     plan::table(plan)
+}
+
+/// A broadcast or a sum-reduction between two partitions: both before, the groups with their
+/// roots, and the target after. `x3` is what worker 3 has, `ΣP1` the sum over group 1.
+///
+/// # Errors
+/// A partition has more than three axes, or there are too many workers or groups.
+pub fn groups(groups: &Groups) -> Result<Svg, DrawError> {
+    groups::movement(groups)
+}
+
+/// An all-sum-reduction: the partition before, its teams, the partition after.
+///
+/// # Errors
+/// The partition is not Cartesian or has more than three axes, an axis is wrong, or there are
+/// too many workers or teams.
+pub fn allreduction(partition: &Partition, axes: &AxisChoice) -> Result<Svg, DrawError> {
+    groups::allreduction(partition, axes)
+}
+
+/// The halo table of one axis: each worker's input, what it receives from whom, what it needs
+/// and which outputs it computes from that.
+///
+/// # Errors
+/// There are too many workers.
+pub fn halo(halo: &AxisHalo, title: &str) -> Result<Svg, DrawError> {
+    halo::pictures(&[(title, halo)])
+}
+
+/// Several halo tables with their titles, one below the other.
+///
+/// # Errors
+/// There are too many workers.
+pub fn halos(tables: &[(&str, &AxisHalo)]) -> Result<Svg, DrawError> {
+    halo::pictures(tables)
 }

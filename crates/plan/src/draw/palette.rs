@@ -71,7 +71,8 @@ pub(super) fn style_sheet() -> String {
          .pantile .thin{stroke-width:1}.pantile .edge{stroke-width:1.5}\
          .pantile .bold{stroke-width:2.5}\n\
          .pantile .dash{stroke-dasharray:5 3}.pantile .dots{stroke-dasharray:1.5 2.5}\n\
-         .pantile .none{fill:none}\n",
+         .pantile .none{fill:none}\n\
+         .pantile .top{fill-opacity:.45}.pantile .side{fill-opacity:.7}\n",
     );
     theme(&mut css, 0);
     css.push_str("@media (prefers-color-scheme:dark){\n");

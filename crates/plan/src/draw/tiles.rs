@@ -1,19 +1,20 @@
 //! A distribution as tiles with the numbers of their workers.
 
-use pantile_geometry::{AxisMap, Distribution, Kind, Rank};
+use pantile_geometry::{AxisMap, Distribution};
 
 use super::canvas::{Anchor, Canvas, Point, Rect, at};
 use super::error::{DrawError, check_count};
+use super::holders::Holders;
 use super::lane::{Interval, Item, Lane, Spacing, all_blocks, is_empty};
 use super::palette::colour_of;
-use super::words::{rank_list, real_at, width_of};
+use super::words::{real_at, width_of};
 
 /// The most tiles in a picture.
 pub(super) const TILES: usize = 400;
+/// The most ranks among which one axis is dealt.
+const RANKS_IN_LINE: usize = 4096;
 /// The most tiles along one axis.
 const TILES_IN_LINE: usize = 64;
-/// The most holders that a tile names.
-const NAMED: usize = 4;
 
 /// The tiles of a distribution, laid out.
 #[derive(Clone, Debug)]
@@ -25,15 +26,6 @@ pub(super) struct Tiles<'a> {
     stacked: bool,
     /// Least size of a tile.
     least: f64,
-}
-
-/// Who has a tile.
-struct Holders {
-    owner: Rank,
-    /// The first few.
-    ranks: Vec<Rank>,
-    count: u128,
-    terms: bool,
 }
 
 impl<'a> Tiles<'a> {
@@ -64,10 +56,10 @@ impl<'a> Tiles<'a> {
         }
         let first = self.lanes.len().saturating_sub(2);
         let widest = self.widest_label();
-        let lengths: Vec<f64> =
-            self.lanes.iter().map(|lane| real_at(lane.length.max(1))).collect();
+        let lengths: Vec<f64> = self.lanes.iter().map(|lane| real_at(lane.length.max(1))).collect();
         let budget = |axis: usize| if axis + 1 == lengths.len() { 420.0 } else { 320.0 };
-        let unit = (first..lengths.len()).fold(26.0_f64, |u, axis| u.min(budget(axis) / lengths[axis]));
+        let unit =
+            (first..lengths.len()).fold(26.0_f64, |u, axis| u.min(budget(axis) / lengths[axis]));
         for (axis, lane) in self.lanes.iter_mut().enumerate() {
             let level = axis + 1 == lengths.len();
             // Very long thin arrays keep a readable short side.
@@ -80,8 +72,9 @@ impl<'a> Tiles<'a> {
     fn widest_label(&self) -> f64 {
         let ranks = self.of.mesh().size().min(TILES);
         let largest = (0..ranks).map(|at| self.of.mesh().rank_at(at)).max().unwrap_or(0);
-        let named = if self.stacked || self.lanes.iter().any(|lane| several(lane)) { 2 } else { 1 };
-        width_of(&largest.to_string(), 14.0) * f64::from(named) + 10.0
+        let several = self.stacked || self.lanes.iter().any(several);
+        let text = if several { format!("{largest} {largest}") } else { largest.to_string() };
+        width_of(&text, 14.0) + 10.0
     }
 
     /// True if there is no element to draw.
@@ -109,8 +102,11 @@ impl<'a> Tiles<'a> {
             self.draw_scales(&mut plane);
             let bounds = plane.bounds();
             let held = item.held != item.owned && !is_empty(item.held);
-            let held =
-                if held { format!(", held {}:{}", item.held.0, item.held.1) } else { String::new() };
+            let held = if held {
+                format!(", held {}:{}", item.held.0, item.held.1)
+            } else {
+                String::new()
+            };
             let head = if item.omitted { "…".to_owned() } else { item.label() };
             let head = format!("axis 0: {head}{held}");
             plane.text(at(bounds.x, bounds.y - 10.0), Anchor::Start, "small", &head);
@@ -129,7 +125,7 @@ impl<'a> Tiles<'a> {
             lane.lay(&Spacing { unit: height, gap: 0.0, least: height, level: false });
             lane
         };
-        let columns = sides.next().unwrap_or_else(|| thin(64.0));
+        let columns = sides.next().unwrap_or_else(|| thin(if self.stacked { 96.0 } else { 56.0 }));
         (sides.next().unwrap_or_else(|| thin(44.0)), columns)
     }
 
@@ -173,21 +169,22 @@ impl<'a> Tiles<'a> {
         (column, width): (&Item, i64),
         plane: Option<&Item>,
     ) {
-        let area = |of: fn(&Item) -> Interval| cross(column.stretch(of(column)), row.stretch(of(row)));
+        let area =
+            |of: fn(&Item) -> Interval| cross(column.stretch(of(column)), row.stretch(of(row)));
         if row.omitted || column.omitted || plane.is_some_and(|item| item.omitted) {
             canvas.centred(area(Item::hull).middle(), "mute", "…");
             return;
         }
         let items: Vec<&Item> = plane.into_iter().chain([row, column]).collect();
         let items = &items[items.len() - self.lanes.len().min(items.len())..];
-        let holders = self.holders(items);
+        let holders = Holders::of(self.of, items);
         let colour = colour_of(holders.owner);
         if holders.count == 0 {
             canvas.rect(area(|item| item.owned), "none soft thin dots");
             return;
         }
         if self.stacked {
-            draw_sheets(canvas, area(Item::hull), &holders);
+            holders.draw_sheets(canvas, area(Item::hull));
         }
         let held = items.iter().all(|item| !is_empty(item.held));
         let wider = |a: fn(&Item) -> Interval, b: fn(&Item) -> Interval| {
@@ -211,7 +208,7 @@ impl<'a> Tiles<'a> {
         }
         self.draw_edges(canvas, (row, height), (column, width));
         let middle = if both { solid } else { area(Item::core) };
-        label(canvas, middle, &holders, both);
+        holders.draw_label(canvas, middle, both);
     }
 
     /// The ends of the array, where a tile reaches them.
@@ -232,56 +229,6 @@ impl<'a> Tiles<'a> {
         }
     }
 
-    /// Who has the tile of these items, one per array axis.
-    fn holders(&self, items: &[&Item]) -> Holders {
-        let mesh = self.of.mesh();
-        let free = self.of.free_mesh_axes();
-        let maps = self.of.axes().unwrap_or_default();
-        let mut count: u128 = free.iter().map(|axis| mesh.shape()[*axis] as u128).product();
-        let mut owner = vec![0; mesh.shape().len()];
-        let mut partial = vec![owner.clone()];
-        for (map, item) in maps.iter().zip(items) {
-            count *= item.holders.len() as u128;
-            place(map, mesh.shape(), item.owner, &mut owner);
-            let longer = partial.iter().flat_map(|coordinates| {
-                item.holders.iter().map(move |holder| {
-                    let mut coordinates: Vec<usize> = coordinates.clone();
-                    place(map, mesh.shape(), *holder, &mut coordinates);
-                    coordinates
-                })
-            });
-            partial = longer.take(NAMED + 1).collect();
-        }
-        for axis in &free {
-            let longer = partial.iter().flat_map(|coordinates| {
-                (0..mesh.shape()[*axis].min(NAMED + 1)).map(move |coordinate| {
-                    let mut coordinates: Vec<usize> = coordinates.clone();
-                    coordinates[*axis] = coordinate;
-                    coordinates
-                })
-            });
-            partial = longer.take(NAMED + 1).collect();
-        }
-        let ranks = partial.iter().map(|coordinates| mesh.rank_of(coordinates)).collect();
-        let spread = free.iter().any(|a| mesh.shape()[*a] > 1 && self.of.mesh_kind(*a) == Kind::Terms);
-        let along = items.iter().enumerate();
-        let terms = spread
-            || along.into_iter().any(|(axis, item)| {
-                item.holders.len() > 1 && self.of.axis_kind(axis) == Kind::Terms
-            });
-        Holders { owner: mesh.rank_of(&owner), ranks, count, terms }
-    }
-
-    /// The rank that has the tile at these coordinates, if no other has it too.
-    pub(super) fn rank_at(&self, coordinates: &[usize]) -> Rank {
-        let mesh = self.of.mesh();
-        let mut places = vec![0; mesh.shape().len()];
-        for (map, coordinate) in self.of.axes().unwrap_or_default().iter().zip(coordinates) {
-            place(map, mesh.shape(), *coordinate, &mut places);
-        }
-        mesh.rank_of(&places)
-    }
-
     /// True if several ranks have the same tile.
     pub(super) fn is_stacked(&self) -> bool {
         self.stacked
@@ -295,6 +242,9 @@ fn lanes(maps: &[AxisMap]) -> Result<Vec<Lane>, DrawError> {
         }
         maps.iter().map(Lane::of_tiles).collect()
     } else {
+        for map in maps {
+            check_count("ranks along an axis", map.parts() as u128, RANKS_IN_LINE)?;
+        }
         maps.iter().map(Lane::of_runs).collect()
     };
     let got = lanes.iter().map(|lane| lane.items.len() as u128).product();
@@ -307,46 +257,9 @@ fn several(lane: &Lane) -> bool {
     lane.items.iter().any(|item| item.holders.len() > 1)
 }
 
-/// Writes a coordinate along an array axis into mesh coordinates.
-fn place(map: &AxisMap, shape: &[usize], mut coordinate: usize, into: &mut [usize]) {
-    for axis in map.over().iter().rev() {
-        into[*axis] = coordinate % shape[*axis];
-        coordinate /= shape[*axis];
-    }
-}
-
 /// The rectangle of two stretches.
 pub(super) fn cross((left, right): (f64, f64), (top, bottom): (f64, f64)) -> Rect {
     Rect::new(left, top, right - left, bottom - top)
-}
-
-/// Sheets behind a tile that others have too.
-fn draw_sheets(canvas: &mut Canvas, area: Rect, holders: &Holders) {
-    let others = holders.ranks.iter().filter(|rank| **rank != holders.owner);
-    let others: Vec<usize> = others.take(2).map(|rank| colour_of(*rank)).collect();
-    for (colour, shift) in others.into_iter().zip([5.0, 10.0]).rev() {
-        canvas.rect(area.moved(shift, -shift), &format!("f{colour} s{colour} thin"));
-    }
-}
-
-/// The numbers of the workers that have a tile, as many as fit.
-fn label(canvas: &mut Canvas, area: Rect, holders: &Holders, solid: bool) {
-    let between = if holders.terms { "+" } else { " " };
-    let fits = |text: &String| width_of(text, 14.0) <= area.width - 4.0;
-    let most = NAMED.min(holders.ranks.len());
-    let list = |named: usize| {
-        let all = holders.count <= named as u128;
-        let text = rank_list(holders.ranks.iter().copied().take(named), between, named);
-        if all { text } else { format!("{text}{between}…") }
-    };
-    let text = (1..=most).rev().map(list).find(fits).unwrap_or_else(|| holders.owner.to_string());
-    if !solid {
-        let width = width_of(&text, 14.0) + 8.0;
-        let middle = area.middle();
-        let ground = Rect::new(middle.x - width / 2.0, middle.y - 10.0, width, 20.0);
-        canvas.rounded(ground, 4.0, "paper");
-    }
-    canvas.centred(area.middle(), "rank", &text);
 }
 
 /// Indices of the cuts along a lane.

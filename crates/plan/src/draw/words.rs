@@ -26,9 +26,9 @@ pub(super) fn signed(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// About how wide a text is; fonts differ, so rather too wide.
+/// About how wide a text is; fonts differ, so rather too wide. Large text is bold.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
-    real(text.chars().count()) * size * 0.6
+    real(text.chars().count()) * size * if size > 13.0 { 0.64 } else { 0.6 }
 }
 
 /// The text of a value, cut off after `most` characters without making all of it.
@@ -101,6 +101,9 @@ mod tests {
         assert_eq!(wrapped("ab cd efghij k", 5), ["ab cd", "efghi", "j k"]);
         assert_eq!(rank_list([3, 1, 2].into_iter(), "+", 2), "3+1+…");
         assert_eq!(rank_list([3, 1].into_iter(), " ", 2), "3 1");
-        assert_eq!((counted(1, "element"), counted(0, "cell")), ("1 element".into(), "0 cells".into()));
+        assert_eq!(
+            (counted(1, "element"), counted(0, "cell")),
+            ("1 element".into(), "0 cells".into())
+        );
     }
 }
