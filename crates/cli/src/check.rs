@@ -85,7 +85,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     for file in &arguments.files {
         let (name, verdict) = match Input::from_path(file) {
             Ok(input) => (input.name.clone(), judge(&input, arguments.strict)),
-            Err(error) => (file.clone(), refuse("a file", error.to_string())),
+            // The name is said already.
+            Err(error) => {
+                let message = error.to_string();
+                let why = message.strip_prefix(&format!("{file}: ")).unwrap_or(&message);
+                (file.clone(), refuse("a file", why))
+            }
         };
         verdicts.push((name, verdict));
     }
@@ -108,7 +113,11 @@ fn judge(input: &Input, strict: bool) -> Verdict {
     }
     let text = match input.text() {
         Ok(text) => text,
-        Err(error) => return refuse("a file", error.to_string()),
+        Err(error) => {
+            let message = error.to_string();
+            let why = message.strip_prefix(&format!("{}: ", input.name)).unwrap_or(&message);
+            return refuse("a file", why);
+        }
     };
     if Input::is_json(text) {
         return judge_json(text, strict);
@@ -176,15 +185,15 @@ fn judge_json(text: &str, strict: bool) -> Verdict {
             let findings: Vec<Fact> = findings.iter().map(|f| Fact::of(f, Some(text))).collect();
             let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
             let meaning = partitioned.map(|p| import_partitioned(&p));
-            let meaning = meaning.filter(|_| findings.is_empty()).and_then(|meaning| {
-                meaning.map_err(|error| notes.push(error.to_string())).ok()
-            });
+            let meaning = meaning
+                .filter(|_| findings.is_empty())
+                .and_then(|meaning| meaning.map_err(|error| notes.push(error.to_string())).ok());
             Verdict {
                 what: "`__partitioned__`",
                 refused: !findings.is_empty(),
                 findings,
                 notes,
-                meaning: meaning.map(|distribution| distribution.to_string()),
+                meaning: meaning.map(|distribution| distribution.normal().to_string()),
             }
         }
         Ok(_) => refuse("JSON", "is no description that is known here"),
@@ -192,12 +201,7 @@ fn judge_json(text: &str, strict: bool) -> Verdict {
 }
 
 /// All ranks together, or one rank of an array whose other ranks are not seen.
-fn judge_sections(
-    sections: &[Section],
-    alone: bool,
-    text: Option<&str>,
-    strict: bool,
-) -> Verdict {
+fn judge_sections(sections: &[Section], alone: bool, text: Option<&str>, strict: bool) -> Verdict {
     let what = "`__distarray__`";
     let check = |sections: &[Section]| {
         if alone {
@@ -219,11 +223,13 @@ fn judge_sections(
         return verdict;
     }
     if others {
-        verdict.notes.push("one rank of several: how it fits the others was not checked".to_owned());
+        verdict
+            .notes
+            .push("one rank of several: how it fits the others was not checked".to_owned());
         return verdict;
     }
     match import(sections) {
-        Ok(imported) => verdict.meaning = Some(imported.distribution.to_string()),
+        Ok(imported) => verdict.meaning = Some(imported.distribution.normal().to_string()),
         Err(error) => verdict.notes.push(error.to_string()),
     }
     verdict
@@ -275,8 +281,9 @@ impl Verdict {
 
     fn to_text(&self, name: &str) -> String {
         let mut out = format!("{name}: {} ({})\n", self.word(), self.what);
+        let prefix = if self.refused { "" } else { "as given: " };
         for fact in &self.findings {
-            out.push_str(&indented(&fact.line));
+            out.push_str(&indented(&format!("{prefix}{}", fact.line)));
         }
         for note in &self.notes {
             out.push_str(&indented(&format!("note: {note}")));

@@ -35,25 +35,37 @@ Each list has one number per array axis, with `x` or `,` between. Lists for kern
 padding and dilation may be shorter: they belong to the last axes.")]
 pub(crate) struct Arguments {
     /// Extents of the input
-    #[arg(long, value_name = "N[xN...]", value_parser = parse_list, required_unless_present = "extents")]
+    #[arg(
+        long,
+        value_name = "N[xN...]",
+        value_parser = parse_list,
+        allow_negative_numbers = true,
+        required_unless_present = "extents"
+    )]
     size: Option<List>,
     /// Workers along each axis
-    #[arg(long, value_name = "P[xP...]", value_parser = parse_list, required_unless_present = "extents")]
+    #[arg(
+        long,
+        value_name = "P[xP...]",
+        value_parser = parse_list,
+        allow_negative_numbers = true,
+        required_unless_present = "extents"
+    )]
     ranks: Option<List>,
     /// Extents of the window
-    #[arg(long, value_name = "K[xK...]", value_parser = parse_list)]
+    #[arg(long, value_name = "K[xK...]", value_parser = parse_list, allow_negative_numbers = true)]
     kernel: List,
     /// Distance between two outputs in inputs
-    #[arg(long, value_name = "S[xS...]", value_parser = parse_list)]
+    #[arg(long, value_name = "S[xS...]", value_parser = parse_list, allow_negative_numbers = true)]
     stride: Option<List>,
     /// Cells of padding on both sides
-    #[arg(long, value_name = "P[xP...]", value_parser = parse_list)]
+    #[arg(long, value_name = "P[xP...]", value_parser = parse_list, allow_negative_numbers = true)]
     padding: Option<List>,
     /// Distance between two cells under the window
-    #[arg(long, value_name = "D[xD...]", value_parser = parse_list)]
+    #[arg(long, value_name = "D[xD...]", value_parser = parse_list, allow_negative_numbers = true)]
     dilation: Option<List>,
     /// Extents of the workers' blocks on one axis, instead of balanced ones; repeat for more axes
-    #[arg(long, value_name = "A,B,...", value_parser = parse_list)]
+    #[arg(long, value_name = "A,B,...", value_parser = parse_list, allow_negative_numbers = true)]
     extents: Vec<List>,
     /// Lay the padding around the input first, as data of the workers at the edges
     #[arg(long)]
@@ -141,6 +153,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         return Ok(Report::json(&json(&layer)));
     }
     let mut out = String::new();
+    if arguments.explicit_padding {
+        out.push_str(
+            "padding counts as cells of the first and last worker, except under `needed`\n",
+        );
+    }
     for (axis, halo) in layer.axes().iter().enumerate() {
         if axis > 0 {
             out.push('\n');
@@ -180,7 +197,9 @@ fn axis_text(axis: usize, halo: &AxisHalo, arguments: &Arguments) -> String {
         let more = size(halo.workers() - shown);
         out.push_str(&format!("  ... and {more} more; `--all` shows them\n"));
     }
-    let wide = halo.wide_halos();
+    // Workers without outputs have widths too, but ask for nothing.
+    let wide: Vec<WideHalo> =
+        halo.wide_halos().into_iter().filter(|wide| !supplies(halo, wide).is_empty()).collect();
     let warned = if arguments.all { wide.len() } else { WARNINGS_SHOWN.min(wide.len()) };
     for wide in &wide[..warned] {
         out.push_str(&format!("  warning: {}\n", warning(halo, wide)));
@@ -188,6 +207,14 @@ fn axis_text(axis: usize, halo: &AxisHalo, arguments: &Arguments) -> String {
     if warned < wide.len() {
         let more = plural((wide.len() - warned) as u128, "more wide halo");
         out.push_str(&format!("  ... and {more}; `--all` shows them\n"));
+    }
+    let idle = (0..halo.workers()).filter(|worker| halo.output().range(*worker).is_empty());
+    match idle.count() {
+        0 => {}
+        count => out.push_str(&format!(
+            "  note: {} without outputs: whatever the widths say, nothing is sent there\n",
+            plural(count as u128, "worker")
+        )),
     }
     out
 }
@@ -224,14 +251,10 @@ fn warning(halo: &AxisHalo, wide: &WideHalo) -> String {
         .iter()
         .map(|supply| format!("{} from worker {}", range(&supply.range), supply.worker))
         .collect();
-    let truth = if from.is_empty() {
-        "it has no outputs and asks for nothing".to_owned()
-    } else {
-        format!("it gets {}", from.join(", "))
-    };
-    let neighbour = plural(*available as u128, "cell");
+    let (neighbour, from) = (plural(*available as u128, "cell"), from.join(", "));
     format!(
-        "worker {worker} needs {width} on the {side}, where its neighbour has {neighbour}: {truth}"
+        "worker {worker} needs {width} on the {side}, where its neighbour has {neighbour}: \
+         it gets {from}"
     )
 }
 

@@ -21,17 +21,9 @@ pub(crate) struct Input {
 impl Input {
     /// Reads a file, or standard input if the path is `-`.
     pub(crate) fn from_path(path: &str) -> Result<Self> {
-        if path == "-" {
-            let name = "standard input".to_owned();
-            return Ok(Self { bytes: read(std::io::stdin().lock(), &name)?, name });
-        }
-        let name = path.to_owned();
-        if Path::new(path).is_dir() {
-            bail!("{name}: is a folder, expected a file");
-        }
-        let file = std::fs::File::open(path);
-        let file = file.map_err(|error| anyhow!("{name}: cannot be read: {error}"))?;
-        Ok(Self { bytes: read(file, &name)?, name })
+        let name = if path == "-" { "standard input" } else { path }.to_owned();
+        let bytes = read(path).map_err(|why| anyhow!("{name}: {why}"))?;
+        Ok(Self { name, bytes })
     }
 
     /// What an argument stands for: `-`, `@FILE`, the name of a file, or the text itself.
@@ -51,11 +43,13 @@ impl Input {
         Ok(Self { name: place.to_owned(), bytes: argument.as_bytes().to_vec() })
     }
 
-    /// The bytes as text.
+    /// The bytes as text, without the line break at the end: a fault there is then shown behind
+    /// the last word.
     pub(crate) fn text(&self) -> Result<&str> {
-        std::str::from_utf8(&self.bytes).map_err(|error| {
+        let text = std::str::from_utf8(&self.bytes).map_err(|error| {
             anyhow!("{}: is not text: byte {} is not UTF-8", self.name, error.valid_up_to())
-        })
+        })?;
+        Ok(text.trim_end())
     }
 
     /// True if the text is JSON, to judge by its first character.
@@ -70,12 +64,21 @@ fn looks_like_path(argument: &str) -> bool {
     !argument.contains([' ', ':', '{', '[', '\n']) && argument.contains(['.', '/'])
 }
 
-fn read(from: impl Read, name: &str) -> Result<Vec<u8>> {
+/// All bytes of a file, or of standard input if the path is `-`.
+fn read(path: &str) -> Result<Vec<u8>, String> {
+    if Path::new(path).is_dir() {
+        return Err("is a folder, expected a file".to_owned());
+    }
+    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+    let from: Box<dyn Read> = if path == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(unreadable)?)
+    };
     let mut bytes = Vec::new();
-    let count = from.take(BYTES_MAX + 1).read_to_end(&mut bytes);
-    let count = count.map_err(|error| anyhow!("{name}: cannot be read: {error}"))?;
+    let count = from.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if count as u64 > BYTES_MAX {
-        bail!("{name}: is longer than {BYTES_MAX} bytes");
+        return Err(format!("is longer than {BYTES_MAX} bytes"));
     }
     Ok(bytes)
 }
@@ -109,15 +112,15 @@ fn from_json(text: &str, name: &str) -> Result<Given> {
         Document::Sections { sections, .. } => {
             let imported = import(sections).map_err(|error| anyhow!("{name}: {error}"))?;
             notes.extend(imported.notes.iter().map(|note| format!("{name}: {note}")));
-            exchanged = Some(imported.exchanged);
-            imported.distribution
+            exchanged = Some(imported.exchanged.normal());
+            imported.distribution.normal()
         }
         Document::Partitioned { partitioned, findings, .. } => {
             let (Some(partitioned), []) = (partitioned, findings.as_slice()) else {
                 let list = pantile_protocol::report(findings, Some(text));
                 bail!("{name}: the description breaks rules\n{}", list.trim_end());
             };
-            import_partitioned(partitioned).map_err(|error| anyhow!("{name}: {error}"))?
+            import_partitioned(partitioned).map_err(|error| anyhow!("{name}: {error}"))?.normal()
         }
         _ => bail!("{name}: describes no array that can be distributed here"),
     };

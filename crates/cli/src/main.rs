@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     match result.and_then(|report| show(&report)) {
         Ok(code) => code,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::from(1)
         }
     }

@@ -1,5 +1,7 @@
 //! What golden files cannot say: closed pipes, large meshes, files that are written, odd bytes.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{pantile, root, words};
@@ -17,7 +19,11 @@ fn run(line: &str, input: &str) -> common::Ran {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let listing = ["plan", "8192 on r=64: block(r)", "8192 on r=64: cyclic(r, 1)", "--all"];
-    for arguments in [&listing[..], &["--help"], &["halo", "--size", "9999", "--ranks", "999", "--kernel", "3", "--all"]] {
+    for arguments in [
+        &listing[..],
+        &["--help"],
+        &["halo", "--size", "9999", "--ranks", "999", "--kernel", "3", "--all"],
+    ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pantile"))
             .args(arguments)
             .stdout(Stdio::piped())
@@ -59,7 +65,8 @@ fn everybody_to_everybody_is_not_listed_by_mistake() {
 
 #[test]
 fn plans_are_read_back_as_they_were_printed() {
-    let ends = "\"6x4 on x=2, y=2: block(x), block(y)\" \"6x4 on x=2, y=2: block(x) halo 1, whole\"";
+    let ends =
+        "\"6x4 on x=2, y=2: block(x), block(y)\" \"6x4 on x=2, y=2: block(x) halo 1, whole\"";
     let ways = ["", "--path axes", "--path best", "--adjoint", "--within 16", "--path faces"];
     for way in ways {
         for form in ["--text", "--json"] {
@@ -117,11 +124,15 @@ fn bytes_that_are_no_text_are_refused() {
 
 #[test]
 fn mangled_arguments_never_panic() {
-    let good = ["8x6 on x=2, y=2: block(x) halo 1, cyclic(y, 2)", "8x6 on r=4: indexed(r, [0 3] [1] [2 4..8] []), whole; sum(1)"];
+    let good = [
+        "8x6 on x=2, y=2: block(x) halo 1, cyclic(y, 2)",
+        "8x6 on r=4: indexed(r, [0 3] [1] [2 4..8] []), whole; sum(1)",
+    ];
     let pool = ["", "0", "-", "x", " ", ":", "(", ")", "99999999999999999999", "é", "*", ","];
     let mut state: usize = 7;
     let mut below = |n: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % n
     };
     for _ in 0..150 {

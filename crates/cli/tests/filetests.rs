@@ -15,6 +15,8 @@
 //! folder of the file, so that it can name files in `data` there. `BLESS=1` rewrites everything
 //! from the first `----` on; look at the difference before you keep it.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{joined, pantile, root, words};

@@ -4,6 +4,8 @@
 //! are run; what follows up to the next `$` is what they print, with `...` for lines left out.
 //! `BLESS=1` rewrites outputs that have no `...`.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{joined, pantile, root, words};

@@ -5,8 +5,8 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::distribution;
-use pantile_geometry::{Distribution, ElementHolder};
-use pantile_testkit::model::{self, Holder, Map, Spec};
+use pantile_geometry::{Axis, Cuts, Distribution, ElementHolder, Mesh};
+use pantile_testkit::model::{self, AxisSpec, CutSpec, Holder, Map, Spec};
 use pantile_testkit::{cases, generate};
 
 fn made(spec: &Spec) -> Distribution {
@@ -189,4 +189,77 @@ fn selecting_an_index_goes_to_its_owner() {
             assert!(selected.holders(&index).iter().all(|h| ranks.contains(&h.rank)));
         }
     });
+}
+
+/// Uniform halo widths, negative ones and periodic axes included, say what the model's intervals
+/// say.
+#[test]
+fn uniform_halos_are_the_model_s_intervals() {
+    cases("halo", 6_000, |rng| {
+        let (length, parts) = (rng.below(9), 1 + rng.below(6));
+        let cut = match rng.below(4) {
+            0 => CutSpec::Balanced,
+            1 => CutSpec::RemainderLast,
+            2 => CutSpec::Ceil,
+            _ => {
+                let mut cuts: Vec<usize> = (1..parts).map(|_| rng.below(length + 1)).collect();
+                cuts.extend([0, length]);
+                cuts.sort_unstable();
+                CutSpec::Cuts(cuts)
+            }
+        };
+        let mut axis = AxisSpec::plain(length, &[0], cut);
+        axis.periodic = rng.chance(1, 3);
+        let (before, after) = (rng.range(-4, 12), rng.range(-4, 12));
+        axis.held = Some(model::halo(&axis, parts, before, after));
+        let want = made(&Spec::axes(vec![axis.clone()], &[parts]));
+        let cuts = match &axis.cut {
+            CutSpec::RemainderLast => Cuts::RemainderLast,
+            CutSpec::Ceil => Cuts::Ceil,
+            CutSpec::Cuts(cuts) => Cuts::At(cuts.as_slice().into()),
+            _ => Cuts::Balanced,
+        };
+        let mut ours = Axis::cut(&["r"], cuts).halo(before, after);
+        if axis.periodic {
+            ours = ours.periodic();
+        }
+        let mesh = Mesh::line(parts).expect("some ranks");
+        let got = Distribution::new(&[length], mesh, vec![ours]).expect("a small halo");
+        assert_eq!(got, want);
+        assert_eq!(got.fingerprint(), want.fingerprint());
+        for index in 0..length {
+            assert_eq!(got.holders(&[index]), want.holders(&[index]), "{got} / {want}");
+            assert_eq!(got.owner(&[index]), want.owner(&[index]), "{got} / {want}");
+        }
+        for rank in 0..parts {
+            assert_eq!(got.local_shape(rank), want.local_shape(rank), "{got} / {want}");
+            assert_eq!(got.held(rank), want.held(rank), "{got} / {want}");
+        }
+    });
+}
+
+/// Local places of a view: ascending visible index, whichever way the base is walked; under
+/// several lifts, the order of positions in memory, walked as the view walks.
+#[test]
+fn local_order_follows_the_view() {
+    let order = |text: &str, rank: usize| -> Vec<(usize, i64)> {
+        let side: Distribution = text.parse().expect("a distribution");
+        let count = side.local_shape(rank).expect("in the team")[0];
+        let at = |place: usize| side.global(rank, &[place]).expect("inside");
+        (0..count).map(at).map(|(index, lifts)| (index[0], lifts[0])).collect()
+    };
+    assert_eq!(order("4 on r=2: block(r) of 8 from 7 by -2", 0), [(2, 0), (3, 0)]);
+    assert_eq!(order("4 on r=2: block(r) of 8 from 7 by -2", 1), [(0, 0), (1, 0)]);
+    // Base positions -1..3 of a ring of 4, seen backwards: 2, 1, 0, then 3 one turn before.
+    let ring = "4 on r=2: block(r) of 4 from 3 by -1 periodic halo 1";
+    assert_eq!(order(ring, 0), [(1, 0), (2, 0), (3, 0), (0, -1)]);
+    assert_eq!(order("4 on r=2: block(r) periodic halo 1", 0), [(3, -1), (0, 0), (1, 0), (2, 0)]);
+    assert_eq!(
+        order("6 on r=2: cyclic(r, 2) of 6 from 5 by -1", 0),
+        [(0, 0), (1, 0), (4, 0), (5, 0)]
+    );
+    assert_eq!(
+        order("3 on r=2: indexed(r, [5 0 3] [1 2 4]) of 6 from 5 by -2", 0),
+        [(0, 0), (1, 0)]
+    );
 }

@@ -72,12 +72,7 @@ fn place(source: &Distribution, target: &Distribution, rank: Rank) -> String {
         format!("  {name}  {local} elements{at}\n")
     };
     let ranks = source.mesh().size().max(target.mesh().size());
-    format!(
-        "rank {rank} of {}\n{}{}",
-        size(ranks),
-        side("before", source),
-        side("after ", target)
-    )
+    format!("rank {rank} of {}\n{}{}", size(ranks), side("before", source), side("after ", target))
 }
 
 fn leg_text(leg: &Leg, rank: Rank, request: &Request<'_>) -> String {

@@ -12,10 +12,7 @@ pub(super) fn ends(source: &Distribution, target: &Distribution) -> String {
 }
 
 /// One line per transfer with its size.
-pub(super) fn transfers<'a>(
-    list: impl Iterator<Item = &'a Transfer>,
-    indent: usize,
-) -> String {
+pub(super) fn transfers<'a>(list: impl Iterator<Item = &'a Transfer>, indent: usize) -> String {
     let row = |transfer: &Transfer| {
         let stays = if transfer.travels() { "" } else { "stays" };
         vec![transfer.to_string(), size(transfer.size()), stays.to_owned()]

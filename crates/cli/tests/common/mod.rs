@@ -1,5 +1,6 @@
 //! Running the built command, and words of a command line.
 #![allow(dead_code, reason = "every test binary uses another part")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -115,7 +115,7 @@ pub(super) fn block(canvas: &mut Canvas, corner: Point, name: &str, face: &Face)
         canvas.centred(middle, "rank", name);
     } else {
         canvas.centred(at(middle.x, middle.y - 7.0), "rank", name);
-        canvas.centred(at(middle.x, middle.y + 9.0), "small", &face.note);
+        canvas.centred(at(middle.x, middle.y + 7.5), "small", &face.note);
     }
 }
 

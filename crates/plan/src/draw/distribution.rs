@@ -39,7 +39,7 @@ pub(super) fn block(
         let tiles = Tiles::new(of, GAP)?;
         (tiles.draw(), marks(&tiles), notes(&tiles))
     };
-    let width = drawing.bounds().width.max(250.0);
+    let width = drawing.bounds().width.max(225.0);
     let (mut y, letters) = (0.0, letters_in(width));
     if let Some(heading) = heading {
         canvas.text(at(0.0, y), Anchor::Start, "title", heading);

@@ -65,7 +65,10 @@ fn wider_side(step: &Step) -> Option<&Distribution> {
     let (a, b) = (source.axes()?, target.axes()?);
     let tiles = a.iter().map(|map| map.parts() as u128).product::<u128>();
     let fits = (1..=2).contains(&a.len()) && all_blocks(a) && all_blocks(b) && tiles <= 144;
-    if !fits || source.mesh() != target.mesh() {
+    // Equal meshes may differ in axes of extent 1, and so in the numbers of their axes.
+    let same_mesh =
+        source.mesh() == target.mesh() && source.mesh().shape() == target.mesh().shape();
+    if !fits || !same_mesh {
         return None;
     }
     let alike = |(a, b): (&AxisMap, &AxisMap)| {

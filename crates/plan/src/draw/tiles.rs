@@ -153,7 +153,7 @@ impl<'a> Tiles<'a> {
         let last = self.lanes.len();
         if columns.real {
             let name = format!("axis {} →", last - 1);
-            canvas.text(at(bounds.x, bounds.y - 6.0), Anchor::Start, "small mute", &name);
+            canvas.text(at(bounds.x, bounds.y - 9.0), Anchor::Start, "small mute", &name);
         }
         if rows.real {
             let name = format!("axis {} ↓", last - 2);
