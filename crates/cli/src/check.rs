@@ -242,7 +242,9 @@ fn judge_header(bytes: &[u8], strict: bool) -> Verdict {
             Ok(read) => read,
             Err(error) => return refuse(what, error.to_string()),
         };
-        let meaning = format!("{:?} elements of {}", header.shape, header.dtype);
+        let extents: Vec<String> = header.shape.iter().map(u64::to_string).collect();
+        let shape = if extents.is_empty() { "1".to_owned() } else { extents.join("x") };
+        let meaning = format!("{shape} elements of {}", header.dtype);
         let mut verdict = Verdict { what, meaning: Some(meaning), ..Verdict::default() };
         verdict.findings.extend(missing_data(header.data_bytes(), bytes.len() - data));
         verdict.refused = !verdict.findings.is_empty();

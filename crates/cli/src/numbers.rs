@@ -103,6 +103,14 @@ pub(crate) fn parse_bytes(text: &str) -> Result<usize, String> {
     Ok(value as usize)
 }
 
+/// Reads the number of a rank.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub(crate) fn parse_rank(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected the number of a rank, 0 or more".to_owned())
+}
+
 /// Reads `64`, `64x32` or `64,32`: one number per axis.
 ///
 /// # Errors

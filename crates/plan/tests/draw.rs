@@ -226,9 +226,27 @@ fn neighbours_are_drawn_in_their_grid() {
     let svg = draw::plan(&exchange).unwrap();
     assert_eq!(arrows(&svg).len(), 6);
     assert!(!svg.as_str().contains(">source<"), "one picture, not two");
+    // In rounds an arrow stands for several transfers.
+    let rounds = exchange.within(16, 8).unwrap();
+    assert!(rounds.steps()[0].transfers().count() > exchange.steps()[0].transfers().count());
+    check_numbers(&rounds, &draw::plan(&rounds).unwrap());
     // Wider than a tile: neighbours of neighbours give too.
     let wide = draw::plan(&between("8 on r=4: block(r)", "8 on r=4: block(r) halo 3")).unwrap();
     assert!(wide.as_str().contains(">source<"));
+}
+
+#[test]
+fn rounds_and_left_out_corners_are_said() {
+    let plan = between("8 on r=4: whole; sum(r)", "8 on r=4: whole").within(64, 8).unwrap();
+    let text = draw::plan(&plan).unwrap().to_string();
+    let rounds = plan.steps()[0].rounds.len();
+    assert!(rounds > 1 && text.contains(&format!(" over {rounds} rounds, 32 stay on their rank")));
+    let (blocks, halos) = (
+        "4x4 on x=2, y=2: block(x), block(y)",
+        "4x4 on x=2, y=2: block(x) halo 1, block(y) halo 1",
+    );
+    let faces = Plan::faces_only(&parse(blocks), &parse(halos)).unwrap();
+    assert!(draw::plan(&faces).unwrap().as_str().contains("; corners are left out<"));
 }
 
 #[test]

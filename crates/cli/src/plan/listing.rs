@@ -40,7 +40,13 @@ pub(super) fn report(request: &Request<'_>) -> Result<Report> {
         if steps.len() > 1 {
             out.push_str(&format!("step {} of {}\n", number + 1, steps.len()));
         }
-        out.push_str(&text::ends(&step.source, &step.target));
+        // The dual of blocks is blocks, if one says it simply.
+        let ends = if request.arguments.adjoint {
+            text::ends(&step.source.normal(), &step.target.normal())
+        } else {
+            text::ends(&step.source, &step.target)
+        };
+        out.push_str(&ends);
         out.push('\n');
         out.push_str(&step_text(step, request.arguments.all));
         out.push('\n');
@@ -50,7 +56,7 @@ pub(super) fn report(request: &Request<'_>) -> Result<Report> {
         out.push('\n');
     }
     out.push_str(&text::totals(&estimate, request.element_bytes));
-    out.push_str(&remark::line(&plan));
+    out.push_str(remark::line(&plan));
     out.push('\n');
     out.push_str(&text::cost(&estimate, &request.machine, request.element_bytes));
     for Cheaper { name, estimate: other } in &cheaper {

@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BYTES", value_parser = numbers::parse_bytes)]
     within: Option<usize>,
     /// Show the share of one rank only; works for millions of ranks
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = numbers::parse_rank, allow_negative_numbers = true)]
     rank: Option<usize>,
     /// Bytes of one element
     #[arg(long, value_name = "BYTES", default_value_t = 8,
@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let report = match request.why_not_listed()? {
         None => listing::report(&request)?,
         Some(why) => {
-            request.check_path_is_direct("movements that are too large to list")?;
+            request.check_path_is_direct(&why)?;
             summary::report(&request, &why)?
         }
     };
@@ -181,7 +181,7 @@ impl Request<'_> {
         if !self.arguments.adjoint {
             return Ok(self.path.clone());
         }
-        self.path.iter().rev().map(|station| Ok(station.dual()?)).collect()
+        self.path.iter().rev().map(|station| Ok(station.dual()?.normal())).collect()
     }
 
     /// Messages over all steps.
@@ -225,10 +225,10 @@ impl Request<'_> {
         let path = self.arguments.path;
         if path != Path::Direct {
             let name = path.to_possible_value().map_or(String::new(), |v| v.get_name().to_owned());
-            bail!("`--path {name}` lists all transfers, which {what} cannot: use `--path direct`");
+            bail!("`--path {name}` needs a list of all transfers, and {what}: use `--path direct`");
         }
         if self.arguments.within.is_some() {
-            bail!("`--within` lists all transfers, which {what} cannot: leave it out");
+            bail!("`--within` needs a list of all transfers, and {what}: leave it out");
         }
         Ok(())
     }

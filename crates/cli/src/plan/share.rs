@@ -19,7 +19,7 @@ pub(super) fn report(request: &Request<'_>, rank: Rank) -> Result<Report> {
         along(&stations, rank)?
     } else {
         if request.ranks() > super::RANKS_MAX {
-            request.check_path_is_direct("large meshes")?;
+            request.check_path_is_direct(&super::summary::why_ranks(request.ranks()))?;
         }
         request.plan()?.for_rank(rank)
     };

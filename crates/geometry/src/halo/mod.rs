@@ -18,6 +18,7 @@ mod blocks;
 mod chain;
 mod error;
 mod grid;
+mod held;
 mod interpolation;
 mod number;
 mod slabs;

@@ -78,7 +78,6 @@ pub(super) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
     // Of three axes the first is a row of planes, whose headings say what is held.
     let plane = &tiles.lanes[tiles.lanes.len().saturating_sub(2)..];
     let items: Vec<_> = plane.iter().flat_map(|lane| lane.shown()).collect();
-    let apart = tiles.lanes.iter().any(|lane| lane.apart);
     let beyond = |item: &Item| {
         !is_empty(item.held) && (item.held.0 < item.owned.0 || item.held.1 > item.owned.1)
     };
@@ -86,9 +85,6 @@ pub(super) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
         !is_empty(item.owned) && (item.held.0 > item.owned.0 || item.held.1 < item.owned.1)
     };
     let mut marks = Vec::new();
-    if apart && !tiles.is_empty() {
-        marks.push((Mark::Solid, "owned"));
-    }
     if items.iter().any(|item| beyond(item)) {
         marks.push((Mark::Hatched, "halo, held"));
     }
@@ -98,10 +94,13 @@ pub(super) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
     if items.iter().any(|item| missing(item)) {
         marks.push((Mark::Dotted, "owned, not held"));
     }
-    if marks.len() > 1 {
-        marks.push((Mark::Edge, "end of the array"));
+    if !marks.is_empty() {
+        marks.insert(0, (Mark::Solid, "owned"));
+        if plane.iter().any(|lane| lane.apart) {
+            marks.push((Mark::Edge, "end of the array"));
+        }
     }
-    if marks.len() == 1 { Vec::new() } else { marks }
+    marks
 }
 
 /// What the tiles do not show: copies and terms, empty tiles, gaps.
@@ -126,6 +125,11 @@ fn notes(tiles: &Tiles<'_>) -> Vec<String> {
             let (shown, length) = (rest.owned.0, map.length());
             notes.push(format!("axis {axis}: indices 0:{shown} of {length} are drawn"));
         }
+    }
+    if tiles.names_several() {
+        notes.push(
+            "cells with several numbers: all hold them, the colour is the owner's".to_owned(),
+        );
     }
     let empty = empty_ranks(tiles);
     if !empty.is_empty() {

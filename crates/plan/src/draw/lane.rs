@@ -58,6 +58,8 @@ pub(super) struct Spacing {
     pub(super) least: f64,
     /// True if tick labels need room along the lane.
     pub(super) level: bool,
+    /// True if each item has a label of its own, and not the cuts between items.
+    pub(super) apart: bool,
 }
 
 impl Item {
@@ -112,8 +114,9 @@ impl Item {
 
     /// Lays the item out from `start` on; returns where it ends.
     fn lay(&mut self, start: f64, length: i64, spacing: &Spacing) -> f64 {
+        let tick = if spacing.apart { self.label() } else { self.core().1.to_string() };
         let least = if spacing.level {
-            spacing.least.max(width_of(&self.label(), 11.0) + 6.0)
+            spacing.least.max(width_of(&tick, 11.0) + 6.0)
         } else {
             spacing.least
         };
@@ -197,6 +200,7 @@ impl Lane {
     /// Puts all items on paper, from 0 on.
     pub(super) fn lay(&mut self, spacing: &Spacing) {
         let (length, apart) = (self.length, self.apart);
+        let spacing = &Spacing { apart, ..*spacing };
         let mut place = 0.0;
         let mut first = true;
         for item in self.items.iter_mut().filter(|item| !item.is_empty()) {

@@ -154,6 +154,10 @@ fn count(ranks: impl Iterator<Item = usize>) -> usize {
 
 /// How much travels in how many messages, and how much stays.
 fn totals<'a>(steps: impl Iterator<Item = &'a Step> + Clone) -> String {
+    let most = steps.clone().map(|step| step.rounds.len()).max().unwrap_or(0);
+    let rounds = if most > 1 { format!(" over {most} rounds") } else { String::new() };
+    let faces = steps.clone().any(|step| step.faces_only);
+    let faces = if faces { "; corners are left out" } else { "" };
     let messages: usize = steps.clone().flat_map(|step| &step.rounds).map(Round::messages).sum();
     let size = |travels: bool| -> usize {
         let all = steps.clone().flat_map(Step::transfers);
@@ -163,7 +167,7 @@ fn totals<'a>(steps: impl Iterator<Item = &'a Step> + Clone) -> String {
     let verb = if moves == 1 { "travels" } else { "travel" };
     let stay = if stays == 1 { "stays" } else { "stay" };
     let (moves, messages) = (counted(moves, "element"), counted(messages, "message"));
-    format!("{moves} {verb} in {messages}, {stays} {stay} on their rank")
+    format!("{moves} {verb} in {messages}{rounds}, {stays} {stay} on their rank{faces}")
 }
 
 fn title(plan: &Plan) -> String {

@@ -65,14 +65,14 @@ impl<'a> Tiles<'a> {
             // Very long thin arrays keep a readable short side.
             let unit = unit.max((100.0 / lengths[axis]).min(26.0));
             let least = if level { widest.max(30.0) } else { 28.0 }.max(self.least);
-            lane.lay(&Spacing { unit, gap, least, level });
+            lane.lay(&Spacing { unit, gap, least, level, apart: false });
         }
     }
 
     fn widest_label(&self) -> f64 {
         let ranks = self.of.mesh().size().min(TILES);
         let largest = (0..ranks).map(|at| self.of.mesh().rank_at(at)).max().unwrap_or(0);
-        let several = self.stacked || self.lanes.iter().any(several);
+        let several = self.stacked || self.names_several();
         let text = if several { format!("{largest} {largest}") } else { largest.to_string() };
         width_of(&text, 14.0) + 10.0
     }
@@ -122,7 +122,13 @@ impl<'a> Tiles<'a> {
         let mut sides = self.lanes.iter().rev().cloned();
         let thin = |height: f64| {
             let mut lane = Lane::unit();
-            lane.lay(&Spacing { unit: height, gap: 0.0, least: height, level: false });
+            lane.lay(&Spacing {
+                unit: height,
+                gap: 0.0,
+                least: height,
+                level: false,
+                apart: false,
+            });
             lane
         };
         let columns = sides.next().unwrap_or_else(|| thin(if self.stacked { 96.0 } else { 56.0 }));
@@ -227,6 +233,11 @@ impl<'a> Tiles<'a> {
         for y in edges(row, &rows) {
             canvas.line(at(wide.0, y), at(wide.1, y), "ink bold");
         }
+    }
+
+    /// True if cells are drawn of which several coordinates of an axis have the same.
+    pub(super) fn names_several(&self) -> bool {
+        self.lanes.iter().any(several)
     }
 
     /// True if several ranks have the same tile.
