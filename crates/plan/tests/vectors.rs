@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pantile_geometry::Distribution;
-use pantile_plan::{Plan, Transfer};
+use pantile_plan::{Error, Plan, Schedule, Transfer};
 
 fn parse(text: &str) -> Distribution {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -274,4 +274,24 @@ fn periodic_axes_wrap_around() {
     assert_eq!(arrows(&plan), "0->1:1 0->2:0 1->0:2 1->2:3 2->0:5 2->1:4");
     let plan = between("3 on r=3: block(r)", "3 on r=3: block(r) periodic halo 4");
     assert_eq!(plan.moved(), 18, "every rank holds every other element three times");
+}
+
+/// Meshes beyond any list are refused on every rank alike, or answered by formulas.
+#[test]
+fn absurd_meshes_are_refused_or_cheap() {
+    let (terms, copies) = (parse("8 on r=3: whole; sum(r)"), parse("8 on r=1000000000000: whole"));
+    for rank in [0, 2, 77] {
+        let answer = Schedule::between(&terms, &copies, rank);
+        assert!(matches!(answer, Err(Error::TooMany { .. })), "rank {rank}");
+    }
+    let million = parse("8 on r=1000000: whole");
+    let schedule = Schedule::between(&terms, &million, 999_999).expect("three terms arrive");
+    assert_eq!(schedule.legs[0].receives.len(), 3);
+    let blocks = parse("8 on r=1000000000000: block(r)");
+    let halos = parse("8 on r=1000000000000: block(r) halo 1");
+    let plan = Plan::between(&blocks, &halos).expect("eight ranks hold something");
+    assert_eq!(plan.moved(), 14);
+    assert!("8 on r=1000000000000: block(r) halo -1".parse::<Distribution>().is_err());
+    let copies_to_terms = Plan::between(&million, &parse("8 on r=1000000: whole; sum(r)"));
+    assert_eq!(copies_to_terms.expect("one pair").moved(), 0);
 }

@@ -1,1 +1,119 @@
-//! House rules as tests.
+//! House rules as tests: what reviewers would otherwise have to look for.
+//!
+//! The rules are in `tests/`; here is only what they share: finding and reading the files of the
+//! repository. Nothing depends on this crate, and it depends on nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders that hold what tools make.
+const MADE: [&str; 6] = ["target", ".git", ".venv", "corpus", "artifacts", "__pycache__"];
+
+/// A text file of the repository.
+#[derive(Clone, Debug)]
+pub struct TextFile {
+    /// Path from the root, with `/` between.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+impl TextFile {
+    /// True if the name ends with `.` and `extension`.
+    #[must_use]
+    pub fn has_extension(&self, extension: &str) -> bool {
+        Path::new(&self.path).extension().is_some_and(|found| found == extension)
+    }
+}
+
+/// The root of the repository.
+#[must_use]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All text files of the repository, sorted by path; what tools make and what is no text is left
+/// out.
+///
+/// # Panics
+/// If a folder cannot be read: then no rule can be checked.
+#[must_use]
+pub fn text_files() -> Vec<TextFile> {
+    let mut files = Vec::new();
+    collect(&root(), "", &mut files);
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<TextFile>) {
+    let entries = fs::read_dir(folder).expect("the repository can be read");
+    for entry in entries {
+        let entry = entry.expect("the repository can be read");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        if entry.path().is_dir() {
+            if !MADE.contains(&name.as_str()) {
+                collect(&entry.path(), &format!("{path}/"), files);
+            }
+        } else if let Ok(text) = fs::read_to_string(entry.path()) {
+            files.push(TextFile { path, text });
+        }
+    }
+}
+
+/// All Rust files below `crates`.
+#[must_use]
+pub fn rust_files() -> Vec<TextFile> {
+    let ours = |file: &TextFile| file.path.starts_with("crates/") && file.has_extension("rs");
+    text_files().into_iter().filter(ours).collect()
+}
+
+/// Lines of a section of a manifest, from `[section]` to the next `[`.
+#[must_use]
+pub fn section<'a>(manifest: &'a str, section: &str) -> Vec<&'a str> {
+    let head = format!("[{section}]");
+    let lines = manifest.lines().skip_while(|line| line.trim() != head).skip(1);
+    lines.take_while(|line| !line.starts_with('[')).collect()
+}
+
+/// Names of the dependencies in a section of a manifest.
+#[must_use]
+pub fn dependencies(manifest: &str, name: &str) -> Vec<String> {
+    let lines = section(manifest, name).into_iter().map(str::trim);
+    let entries = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let key = |line: &str| line.split(['=', '.', ' ']).next().unwrap_or_default().to_owned();
+    entries.map(key).collect()
+}
+
+/// The test code of a Rust file: all of it below `tests`, else from `#[cfg(test)]` on, and doc
+/// examples.
+#[must_use]
+pub fn test_code(file: &TextFile) -> String {
+    if file.path.contains("/tests/") {
+        return file.text.clone();
+    }
+    let doc =
+        |line: &&str| line.trim_start().starts_with("//!") || line.trim_start().starts_with("///");
+    let examples: Vec<&str> = file.text.lines().filter(doc).collect();
+    let tests = file.text.find("#[cfg(test)]").map_or("", |at| &file.text[at..]);
+    format!("{}\n{tests}", examples.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifests_are_read() {
+        let manifest =
+            "[a]\nx = 1\n\n[dependencies]\n# why\nclap.workspace = true\nb = \"1\"\n[c]\nd = 2\n";
+        assert_eq!(dependencies(manifest, "dependencies"), ["clap", "b"]);
+        assert_eq!(dependencies(manifest, "dev-dependencies"), [""; 0]);
+    }
+
+    #[test]
+    fn this_file_is_found() {
+        let own = rust_files().into_iter().find(|file| file.path == "crates/xtask/src/lib.rs");
+        assert!(own.is_some_and(|file| test_code(&file).contains("this_file_is_found")));
+    }
+}

@@ -31,7 +31,8 @@ pub(crate) struct Factor {
 /// Most pairs of a class, and most transfers of a movement, that are listed.
 const PAIRS_LIMIT: usize = 1 << 26;
 
-fn check_limit(pairs: u128) -> Result<(), Error> {
+/// Refuses what cannot be listed.
+pub(super) fn check_limit(pairs: u128) -> Result<(), Error> {
     if pairs <= PAIRS_LIMIT as u128 {
         return Ok(());
     }

@@ -63,6 +63,7 @@ impl Problem {
         check_gaps(&source, &target)?;
         let same_mesh = source.mesh() == target.mesh();
         let (source_ways, target_ways) = (ways(&source), ways(&target));
+        check_spread(&source_ways, &target_ways)?;
         let boxes = source.boxes().is_some() || target.boxes().is_some();
         let classes = if same_mesh && !boxes {
             classes(&source_ways, &target_ways)
@@ -176,6 +177,21 @@ fn gap(lacking: &Distribution, kind: Kind, other: &Distribution) -> Option<(usiz
         }
     }
     None
+}
+
+/// Mesh axes that cut nothing are spread over without regard to the elements: what one rank
+/// would have to list because of them must stay listable, and the answer is equal on all ranks.
+fn check_spread(source: &[Way], target: &[Way]) -> Result<(), Error> {
+    let spread = |ways: &[Way], kind: Kind| -> u128 {
+        let free = ways.iter().filter(|way| way.axis.is_none() && way.kind == kind);
+        free.flat_map(|way| &way.extents).map(|extent| *extent as u128).product()
+    };
+    let holders = |ways: &[Way]| spread(ways, Kind::Copies).saturating_mul(spread(ways, Kind::Terms));
+    // Copies that become terms look for a common place; see `Rule::find_anchor`.
+    let mixed = spread(source, Kind::Copies) > 1 && spread(target, Kind::Terms) > 1;
+    let anchor = if mixed { holders(source).min(holders(target)) } else { 0 };
+    let listed = spread(source, Kind::Terms).max(spread(target, Kind::Copies));
+    super::factor::check_limit(listed.max(anchor))
 }
 
 fn holds_something(map: &AxisMap) -> bool {

@@ -1,0 +1,80 @@
+//! Which crate may know which, and why an outside one is there at all.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use pantile_xtask::{dependencies, root, section};
+use std::fs;
+
+/// Crate, crates of ours that it may use, and whether outside crates are allowed.
+const ALLOWED: [(&str, &[&str], bool); 6] = [
+    ("geometry", &[], false),
+    ("plan", &["geometry"], false),
+    ("protocol", &["geometry", "plan"], false),
+    ("cli", &["geometry", "plan", "protocol"], true),
+    ("testkit", &[], false),
+    ("xtask", &[], false),
+];
+
+fn manifests() -> Vec<(String, String)> {
+    let mut manifests = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        manifests.push((name, fs::read_to_string(path.join("Cargo.toml")).unwrap()));
+    }
+    manifests.sort();
+    manifests
+}
+
+#[test]
+fn left_never_sees_right() {
+    let mut wrong = Vec::new();
+    for (name, manifest) in manifests() {
+        let Some((_, ours, outside)) = ALLOWED.iter().find(|(known, ..)| *known == name) else {
+            wrong.push(format!("crate {name} has no line in the table of allowed edges"));
+            continue;
+        };
+        for dependency in dependencies(&manifest, "dependencies") {
+            let allowed = match dependency.strip_prefix("pantile-") {
+                Some(own) => ours.contains(&own),
+                None => *outside,
+            };
+            if !allowed {
+                wrong.push(format!("{name} may not depend on {dependency}"));
+            }
+        }
+        for dependency in dependencies(&manifest, "dev-dependencies") {
+            if dependency != "pantile-testkit" {
+                wrong.push(format!("the tests of {name} may not depend on {dependency}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn packages_are_named_after_their_folders() {
+    for (name, manifest) in manifests() {
+        let expected = format!("name = \"pantile-{name}\"");
+        assert!(section(&manifest, "package").contains(&expected.as_str()), "{name}");
+        assert_eq!(section(&manifest, "lints")[0], "workspace = true", "{name}");
+    }
+}
+
+#[test]
+fn every_outside_crate_says_what_it_saves() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let mut before = "";
+    for line in section(&manifest, "workspace.dependencies") {
+        let outside = !line.is_empty() && !line.starts_with('#') && !line.starts_with("pantile-");
+        assert!(!outside || before.starts_with("# "), "no comment above `{line}`");
+        before = line;
+    }
+    for (name, manifest) in manifests() {
+        for kind in ["dependencies", "dev-dependencies"] {
+            for line in section(&manifest, kind) {
+                let stated = line.is_empty() || line.starts_with('#') || line.contains("workspace");
+                assert!(stated, "{name}: `{line}` belongs into the workspace's manifest");
+            }
+        }
+    }
+}
