@@ -121,7 +121,10 @@ impl Step {
     fn check(&self, defects: &mut Vec<Defect>) {
         let normal = (self.source.normal(), self.target.normal());
         match Plan::between(&normal.0, &normal.1) {
-            Err(error) => defects.push(Defect::NoMovement(error)),
+            Err(error) => {
+                defects.push(Defect::NoMovement(error));
+                return;
+            }
             Ok(plan) if plan.steps()[0].operator != self.operator => {
                 defects.push(Defect::Operator);
             }

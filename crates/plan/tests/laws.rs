@@ -399,3 +399,12 @@ fn rounds_stay_within_the_bound() {
         assert!(whole.within(7, 8).is_err());
     });
 }
+
+/// A step between different shapes is reported, not looked into.
+#[test]
+fn check_survives_different_shapes() {
+    let text =
+        "step sum\n source 9 on r=3: block(r)\n target 7 on r=3: block(r)\n round 0 -> 0: {0}";
+    let plan: Plan = text.parse().expect("a plan");
+    assert_eq!(plan.check().len(), 1);
+}

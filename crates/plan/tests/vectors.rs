@@ -59,19 +59,12 @@ fn overlaps_of_balanced_blocks() {
 
 #[test]
 fn rows_to_a_two_by_two_grid() {
-    let plan = between("7x5 on a=4, b=1: block(a), block(b)", "7x5 on a=2, b=2: block(a), block(b)");
+    let plan =
+        between("7x5 on a=4, b=1: block(a), block(b)", "7x5 on a=2, b=2: block(a), block(b)");
     let volumes: Vec<(usize, usize, usize)> =
         plan.transfers().map(|t| (t.from, t.to, t.size())).collect();
-    let want = [
-        (0, 0, 6),
-        (0, 1, 4),
-        (1, 0, 6),
-        (1, 1, 4),
-        (2, 2, 6),
-        (2, 3, 4),
-        (3, 2, 3),
-        (3, 3, 2),
-    ];
+    let want =
+        [(0, 0, 6), (0, 1, 4), (1, 0, 6), (1, 1, 4), (2, 2, 6), (2, 3, 4), (3, 2, 3), (3, 3, 2)];
     assert_eq!(volumes, want);
     let rows: Vec<(usize, usize)> = pieces(&plan).into_iter().map(|piece| piece.3).collect();
     let into = [(0, 2), (0, 2), (2, 4), (2, 4), (0, 2), (0, 2), (2, 3), (2, 3)];
@@ -99,7 +92,8 @@ fn moved(plan: &Plan) -> BTreeMap<usize, Vec<i64>> {
 
 #[test]
 fn repartition_values_and_adjoint() {
-    let plan = between("7x5 on a=4, b=1: block(a), block(b)", "7x5 on a=2, b=2: block(a), block(b)");
+    let plan =
+        between("7x5 on a=4, b=1: block(a), block(b)", "7x5 on a=2, b=2: block(a), block(b)");
     let got = moved(&plan);
     assert_eq!(got[&0], [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
     assert_eq!(got[&3], [3, 3, 3, 3, 4, 4]);
@@ -182,7 +176,8 @@ fn halo_plans_on_grids() {
         "10x9 on a=2, b=3: block(a, last), block(b, last)",
         "10x9 on a=2, b=3: block(a, last) halo 1, block(b, last) halo 1",
     );
-    let want = [(1, vec![0, 3], vec![5, 1]), (3, vec![5, 0], vec![1, 3]), (4, vec![5, 3], vec![1, 1])];
+    let want =
+        [(1, vec![0, 3], vec![5, 1]), (3, vec![5, 0], vec![1, 3]), (4, vec![5, 3], vec![1, 1])];
     assert_eq!(received(&plan, 0), want);
     let senders: Vec<usize> = received(&plan, 1).iter().map(|part| part.0).collect();
     assert_eq!(senders, [0, 2, 3, 4, 5]);
@@ -194,7 +189,8 @@ fn halo_plans_on_grids() {
         "7x8 on a=2, b=3: block(a, last), block(b, last)",
         "7x8 on a=2, b=3: block(a, last) halo 1, block(b, last) halo 2",
     );
-    let want = [(1, vec![0, 2], vec![3, 2]), (3, vec![3, 0], vec![1, 2]), (4, vec![3, 2], vec![1, 2])];
+    let want =
+        [(1, vec![0, 2], vec![3, 2]), (3, vec![3, 0], vec![1, 2]), (4, vec![3, 2], vec![1, 2])];
     assert_eq!(received(&plan, 0), want);
     let want = [
         (0, vec![2, 0], vec![1, 2]),

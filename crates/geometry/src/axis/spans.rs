@@ -239,7 +239,11 @@ fn walk(
     for pair in cuts.windows(2) {
         while next < events.len() && events[next].0 <= pair[0] {
             let (_, starts, holder) = events[next];
-            if starts { active.insert(holder) } else { active.remove(&holder) };
+            if starts {
+                active.insert(holder)
+            } else {
+                active.remove(&holder)
+            };
             next += 1;
         }
         while owner_at + 1 < owners.len() && owners[owner_at + 1].0 <= pair[0] {

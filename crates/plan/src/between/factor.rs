@@ -40,10 +40,7 @@ pub(super) fn check_limit(pairs: u128) -> Result<(), Error> {
 }
 
 /// The factors of a movement; with `me`, only what that rank sends or receives.
-pub(crate) fn factors(
-    problem: &Problem,
-    me: Option<(Rank, Role)>,
-) -> Result<Vec<Factor>, Error> {
+pub(crate) fn factors(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec<Factor>, Error> {
     problem.groups.iter().map(|group| factor(problem, group, me)).collect()
 }
 

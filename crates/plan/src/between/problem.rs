@@ -186,7 +186,8 @@ fn check_spread(source: &[Way], target: &[Way]) -> Result<(), Error> {
         let free = ways.iter().filter(|way| way.axis.is_none() && way.kind == kind);
         free.flat_map(|way| &way.extents).map(|extent| *extent as u128).product()
     };
-    let holders = |ways: &[Way]| spread(ways, Kind::Copies).saturating_mul(spread(ways, Kind::Terms));
+    let holders =
+        |ways: &[Way]| spread(ways, Kind::Copies).saturating_mul(spread(ways, Kind::Terms));
     // Copies that become terms look for a common place; see `Rule::find_anchor`.
     let mixed = spread(source, Kind::Copies) > 1 && spread(target, Kind::Terms) > 1;
     let anchor = if mixed { holders(source).min(holders(target)) } else { 0 };
