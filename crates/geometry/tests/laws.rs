@@ -79,7 +79,13 @@ fn local_and_global_are_inverse() {
             }
             let beyond: Vec<usize> = shape.iter().map(|extent| extent + 1).collect();
             assert!(shape.is_empty() || made.global(rank, &beyond).is_none());
+            let mut taken = BTreeSet::new();
             for (lifts, region) in made.held(rank) {
+                for cell in region.cells() {
+                    let place = made.local(rank, &lifts, &cell).expect("held lies in room");
+                    assert!(place.iter().zip(&shape).all(|(at, n)| at < n), "{made} rank {rank}");
+                    assert!(taken.insert(place), "two elements at one place: {made} rank {rank}");
+                }
                 let slab = made.slab(rank, &lifts, &region).expect("held lies in room");
                 let flat = |place: Vec<usize>| {
                     place.iter().zip(&shape).fold(0, |at, (p, extent)| at * extent + p)

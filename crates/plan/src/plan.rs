@@ -126,15 +126,20 @@ impl Plan {
         matrix
     }
 
-    /// A hash of the plan: equal on every rank.
+    /// A hash of the plan: equal on every rank, and for equal plans.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
-        let ends = self.steps.iter().map(|step| {
-            let shape: Vec<usize> = step.rounds.iter().map(|round| round.transfers.len()).collect();
+        let mut text = String::new();
+        for step in &self.steps {
             let (source, target) = (step.source.fingerprint(), step.target.fingerprint());
-            format!("{source} {target} {shape:?} {};", step.faces_only)
-        });
-        Fingerprint::of(&ends.collect::<String>())
+            text += &format!("{source} {target} {} {};", step.operator, step.faces_only);
+            for round in &step.rounds {
+                let transfers = round.transfers.iter().map(Transfer::to_string);
+                text += &transfers.collect::<Vec<_>>().join(";");
+                text.push('|');
+            }
+        }
+        Fingerprint::of(&text)
     }
 }
 
