@@ -6,6 +6,7 @@ use crate::cost::{Estimate, LinkClass};
 use crate::json::{self, Value};
 use crate::plan::{Plan, Round, Step};
 use crate::schedule::{Leg, Message, Schedule};
+use crate::text::{self, INDEX_LIMIT};
 use crate::{Error, Lifts, Transfer};
 
 impl Plan {
@@ -148,7 +149,7 @@ impl Reader<'_> {
     }
 
     fn number(&self, value: &Value) -> Result<usize, Error> {
-        let number = value.as_usize().filter(|number| *number <= 1 << 48);
+        let number = value.as_usize().filter(|number| *number <= INDEX_LIMIT);
         number.ok_or_else(|| value.fault(self.text, "expected a number from 0 to 2^48").into())
     }
 
@@ -210,11 +211,8 @@ impl Reader<'_> {
             let [start, length, step, count] = part[..] else {
                 return Err(fault("expected [start, length, step, count]"));
             };
-            let reach = step.checked_mul(count).filter(|reach| *reach <= 1 << 48);
-            if length == 0 || count == 0 || step < length || reach.is_none() {
-                return Err(fault("expected runs that are not empty and do not overlap"));
-            }
-            segments.extend(Segment::strided(start, length, step, count));
+            let segment = text::segment(start, length, step, count);
+            segments.push(segment.ok_or_else(|| fault(text::BAD_RUNS))?);
         }
         Ok(IndexSet::from_segments(segments))
     }

@@ -20,6 +20,9 @@ use pantile_geometry::{IndexSet, Indices, LABEL_LIMIT, Operator, Rank, Region, S
 use crate::plan::{Plan, Round, Step};
 use crate::{Error, Lifts, Transfer};
 
+/// Largest index or rank that a text may name: that of the largest axis.
+pub(crate) const INDEX_LIMIT: usize = 1 << 48;
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, step) in self.steps().iter().enumerate() {
@@ -141,7 +144,7 @@ fn parse_transfer(cursor: &mut Cursor<'_>) -> Result<Transfer, Fault> {
 }
 
 fn parse_end(cursor: &mut Cursor<'_>) -> Result<(Rank, Lifts), Fault> {
-    let rank = cursor.number("a rank")?;
+    let rank = parse_index(cursor, "a rank")?;
     let mut turns = Vec::new();
     if cursor.eat_word("lifts") {
         cursor.expect("(")?;
@@ -156,12 +159,22 @@ fn parse_end(cursor: &mut Cursor<'_>) -> Result<(Rank, Lifts), Fault> {
     Ok((rank, Lifts::new(turns)))
 }
 
+/// A number as large as an index may be.
+fn parse_index(cursor: &mut Cursor<'_>, what: &str) -> Result<usize, Fault> {
+    let at = cursor.offset();
+    let number = cursor.number(what)?;
+    if number > INDEX_LIMIT {
+        return Err(cursor.fault_at(at, format!("expected {what} up to 2^48, found {number}")));
+    }
+    Ok(number)
+}
+
 fn parse_set(cursor: &mut Cursor<'_>) -> Result<IndexSet, Fault> {
     let start = cursor.offset();
     if cursor.eat("{") {
         let mut list = Vec::new();
         while !cursor.eat("}") {
-            list.push(cursor.number("an index or `}`")?);
+            list.push(parse_index(cursor, "an index or `}`")?);
         }
         if list.windows(2).any(|pair| pair[0] >= pair[1]) || list.len() > LABEL_LIMIT {
             return Err(cursor.fault_at(start, "expected an ascending list of indices"));
@@ -197,19 +210,26 @@ fn overlap(a: &Segment, b: &Segment) -> bool {
 
 fn parse_piece(cursor: &mut Cursor<'_>) -> Result<Option<Segment>, Fault> {
     let at = cursor.offset();
-    let start = cursor.number("the start of a run")?;
+    let start = parse_index(cursor, "the start of a run")?;
     cursor.expect(":")?;
-    let stop = cursor.number("the end of a run")?;
+    let stop = parse_index(cursor, "the end of a run")?;
     if !cursor.eat("/") {
         return Ok(Segment::run(start, stop));
     }
     let step = cursor.number("the distance of runs")?;
     cursor.expect("*")?;
     let count = cursor.number("a number of runs")?;
-    let length = stop.saturating_sub(start);
-    let reach = step.checked_mul(count).and_then(|reach| reach.checked_add(stop));
-    if length == 0 || count == 0 || step < length || reach.is_none_or(|r| r > 1 << 48) {
-        return Err(cursor.fault_at(at, "expected runs that are not empty and do not overlap"));
-    }
-    Ok(Segment::strided(start, length, step, count))
+    let segment = segment(start, stop.saturating_sub(start), step, count);
+    segment.map(Some).ok_or_else(|| cursor.fault_at(at, BAD_RUNS))
+}
+
+/// What is wrong with runs that make no segment.
+pub(crate) const BAD_RUNS: &str = "expected runs that are not empty and do not overlap";
+
+/// The segment of these runs, if they are not empty, do not overlap and end in time.
+pub(crate) fn segment(start: usize, length: usize, step: usize, count: usize) -> Option<Segment> {
+    let gaps = count.checked_sub(1)?.checked_mul(step)?;
+    let stop = start.checked_add(gaps)?.checked_add(length)?;
+    let fits = stop <= INDEX_LIMIT && (count == 1 || step >= length);
+    if fits { Segment::strided(start, length, step, count) } else { None }
 }
