@@ -8,6 +8,7 @@ use pantile_plan::{Plan, Totals};
 
 use crate::input::{self, Input};
 use crate::numbers::{self, parse_list, shape};
+use crate::plan::effort;
 use crate::report::Report;
 
 /// Movements with more messages are not even planned for a picture.
@@ -104,7 +105,12 @@ fn movement(arguments: &Arguments, notes: &mut Vec<String>) -> Result<Svg> {
                 target.distribution
             }
         };
-        let messages = Totals::between(&source.distribution, &target)?.messages;
+        let pairs = effort::pairs(&source.distribution, &target)?;
+        let messages = if pairs > effort::PAIRS_MAX {
+            pairs
+        } else {
+            Totals::between(&source.distribution, &target)?.messages
+        };
         if messages > MESSAGES_MAX {
             let (got, most) = (numbers::count(messages), numbers::count(MESSAGES_MAX));
             bail!("{got} messages are too many to draw, expected at most {most}");

@@ -65,8 +65,7 @@ fn everybody_to_everybody_is_not_listed_by_mistake() {
 
 #[test]
 fn plans_are_read_back_as_they_were_printed() {
-    let ends =
-        "\"6x4 on x=2, y=2: block(x), block(y)\" \"6x4 on x=2, y=2: block(x) halo 1, whole\"";
+    let ends = "\"6x4 on x=2, y=2: block(x), block(y)\" \"6x4 on x=2, y=2: block(x) halo 1, block(y) halo 1\"";
     let ways = ["", "--path axes", "--path best", "--adjoint", "--within 16", "--path faces"];
     for way in ways {
         for form in ["--text", "--json"] {

@@ -14,8 +14,11 @@ struct Peers {
     receiving: usize,
 }
 
+/// Pairs of ranks up to which totals are added up exactly.
+pub(crate) const PAIRS_MAX: u128 = 3_000_000;
+
 /// A bound on the pairs of ranks behind the totals of one step.
-pub(super) fn pairs(source: &Distribution, target: &Distribution) -> Result<u128> {
+pub(crate) fn pairs(source: &Distribution, target: &Distribution) -> Result<u128> {
     let (from, to) = (source.mesh(), target.mesh());
     if from.size() as u128 * to.size() as u128 <= 1 << 20 {
         return Ok(1 << 20);
@@ -37,7 +40,8 @@ fn bound(from: usize, to: usize, peers: Peers) -> u128 {
 fn some_ranks(source: &Distribution, target: &Distribution) -> Vec<Rank> {
     let of = |side: &Distribution| {
         let mesh = side.mesh();
-        [0, mesh.size() / 2, mesh.size() - 1].map(|position| mesh.rank_at(position))
+        let middle: Vec<usize> = mesh.shape().iter().map(|extent| extent / 2).collect();
+        [mesh.rank_at(0), mesh.rank_of(&middle), mesh.rank_at(mesh.size() - 1)]
     };
     let mut ranks = [of(source), of(target)].concat();
     ranks.sort_unstable();

@@ -6,7 +6,7 @@
 //!           -> text or JSON
 //! ```
 
-mod effort;
+pub(crate) mod effort;
 mod listing;
 mod remark;
 mod share;
@@ -206,7 +206,7 @@ impl Request<'_> {
             pairs += effort::pairs(&pair[0], &pair[1])?;
         }
         let limit = if forced { MESSAGES_LISTABLE } else { MESSAGES_MAX };
-        let messages = if pairs > summary::PAIRS_MAX { pairs } else { self.messages()? };
+        let messages = if pairs > effort::PAIRS_MAX { pairs } else { self.messages()? };
         if messages <= limit {
             return Ok(None);
         }

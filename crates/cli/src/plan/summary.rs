@@ -12,9 +12,6 @@ use crate::report::Report;
 /// Ranks that are looked at, if their shares are small.
 const SAMPLES: usize = 64;
 
-/// Pairs of ranks up to which totals are added up exactly.
-pub(super) const PAIRS_MAX: u128 = 3_000_000;
-
 /// Totals that are extrapolated from a few ranks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rough {
@@ -34,7 +31,7 @@ pub(super) fn report(request: &Request<'_>, why: &str) -> Result<Report> {
         rough.messages += step.messages;
         // Everybody talking to very many makes each sample dear.
         let peers = step.messages / target.mesh().size().max(source.mesh().size()) as u128;
-        exact &= effort::pairs(source, target)? <= PAIRS_MAX && peers < 10_000;
+        exact &= effort::pairs(source, target)? <= effort::PAIRS_MAX && peers < 10_000;
         if exact {
             let ends = (source, target);
             let samples = if peers > 500 { 4 } else { SAMPLES };

@@ -43,16 +43,15 @@ pub(super) fn cost(estimate: &Estimate, machine: &Machine, element_bytes: usize)
         plural(element_bytes as u128, "byte"),
     );
     let links = LinkClass::ALL.into_iter().zip(&estimate.links).map(|(class, traffic)| {
-        let noun = if traffic.messages == 1 { "message" } else { "messages" };
-        let cells = [bytes(traffic.bytes), count(traffic.messages), noun.to_owned()];
-        std::iter::once(class.name().to_owned()).chain(cells).collect()
+        let noun = if traffic.messages == 1 { "message " } else { "messages" };
+        let messages = format!("{} {noun}", count(traffic.messages));
+        vec![class.name().to_owned(), bytes(traffic.bytes), messages]
     });
     let mut rows: Vec<Vec<String>> = links.collect();
     rows.push(vec!["time".to_owned(), seconds(estimate.seconds)]);
     rows.push(vec!["peak memory".to_owned(), bytes(estimate.peak_bytes)]);
     rows.push(vec!["busiest rank".to_owned(), estimate.busiest.to_string()]);
-    let align = [Align::Left, Align::Right, Align::Right, Align::Left];
-    out.push_str(&aligned(&rows, &align, 2));
+    out.push_str(&aligned(&rows, &[Align::Left, Align::Right, Align::Right], 2));
     if let Some(ranks) = estimate.sampled {
         out.push_str(&format!(
             "  (totals are exact; the split over links, time and memory come from {} ranks)\n",
