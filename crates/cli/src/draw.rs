@@ -8,7 +8,6 @@ use pantile_plan::{Plan, Totals};
 
 use crate::input::{self, Input};
 use crate::numbers::{self, parse_list, shape};
-use crate::plan::effort;
 use crate::report::Report;
 
 /// Movements with more messages are not even planned for a picture.
@@ -75,9 +74,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let Some(path) = &arguments.output else {
         return Ok(Report::text(picture.as_str()).with_notes(notes));
     };
-    let written = std::fs::write(path, picture.as_str());
-    written.map_err(|error| anyhow!("{path}: cannot be written: {error}"))?;
+    save(&picture, path)?;
     Ok(Report::text("").with_notes(notes))
+}
+
+/// Writes a picture to a file.
+pub(crate) fn save(picture: &Svg, path: &str) -> Result<()> {
+    let written = std::fs::write(path, picture.as_str());
+    written.map_err(|error| anyhow!("{path}: cannot be written: {error}"))
 }
 
 fn movement(arguments: &Arguments, notes: &mut Vec<String>) -> Result<Svg> {
@@ -105,12 +109,7 @@ fn movement(arguments: &Arguments, notes: &mut Vec<String>) -> Result<Svg> {
                 target.distribution
             }
         };
-        let pairs = effort::pairs(&source.distribution, &target)?;
-        let messages = if pairs > effort::PAIRS_MAX {
-            pairs
-        } else {
-            Totals::between(&source.distribution, &target)?.messages
-        };
+        let messages = Totals::about(&source.distribution, &target)?.messages;
         if messages > MESSAGES_MAX {
             let (got, most) = (numbers::count(messages), numbers::count(MESSAGES_MAX));
             bail!("{got} messages are too many to draw, expected at most {most}");

@@ -28,8 +28,9 @@ Examples:
 
 Columns: `input` is the block a worker has and `output` what it computes; `halo` is what it needs
 beyond its block on the left and right, negative where it has more than it needs; `receive` and
-`send` are what travels to and from each side; `needed` is the exact range of the input, and
-`padding` what the window sees beyond it.
+`send` are what travels to and from each side; `needed` is the exact slice of the block with what
+it received, `cells` the range of the input that is needed, and `padding` what the window sees
+beyond the input.
 
 Each list has one number per array axis, with `x` or `,` between. Lists for kernel, stride,
 padding and dilation may be shorter: they belong to the last axes.")]
@@ -155,7 +156,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let mut out = String::new();
     if arguments.explicit_padding {
         out.push_str(
-            "padding counts as cells of the first and last worker, except under `needed`\n",
+            "padding counts as cells of the first and last worker, except under `cells`\n",
         );
     }
     for (axis, halo) in layer.axes().iter().enumerate() {
@@ -185,7 +186,8 @@ fn title(axis: usize, halo: &AxisHalo) -> String {
 }
 
 fn axis_text(axis: usize, halo: &AxisHalo, arguments: &Arguments) -> String {
-    let head = ["worker", "input", "output", "halo", "receive", "send", "needed", "padding"];
+    let head =
+        ["worker", "input", "output", "halo", "receive", "send", "needed", "cells", "padding"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let shown = if arguments.all { halo.workers() } else { WORKERS_SHOWN.min(halo.workers()) };
     let workers = (0..shown).filter_map(|worker| Some((worker, halo.worker(worker)?)));
@@ -232,6 +234,7 @@ fn cells(worker: usize, row: &WorkerHalo) -> Vec<String> {
         format!("{} {}", row.signed.0, row.signed.1),
         pair(row.receive),
         pair(row.send),
+        range(&row.needed),
         range(&row.needed_global),
         pair(row.beyond),
     ]
@@ -272,8 +275,8 @@ fn json(layer: &LayerHalo) -> Value {
             ("receive", pair(row.receive)),
             ("send", pair(row.send)),
             ("exchanged_length", row.exchange_length.into()),
-            ("needed_local", range(&row.needed)),
-            ("needed", range(&row.needed_global)),
+            ("needed", range(&row.needed)),
+            ("needed_global", range(&row.needed_global)),
             ("padding", pair(row.beyond)),
         ])
     };

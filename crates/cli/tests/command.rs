@@ -112,6 +112,26 @@ fn every_picture_is_svg() {
 }
 
 #[test]
+fn a_plan_is_drawn_beside_its_listing() {
+    let path = std::env::temp_dir().join(format!("pantile-{}.svg", std::process::id()));
+    let path = path.to_str().unwrap();
+    for (source, target) in [
+        ("8 on r=4: block(r)", "8 on r=4: block(r) halo 1"),
+        ("900 on r=900: block(r)", "900 on r=900: block(r) halo 1"), // too many tiles: a table
+    ] {
+        let ran = run(&format!("plan \"{source}\" \"{target}\" --draw {path}"), "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{source}");
+        assert!(ran.stdout.contains("moved"), "{}", ran.stdout);
+        let picture = std::fs::read_to_string(path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"), "{source}");
+    }
+    let ran = run("plan \"8 on r=2: block(r)\" \"8 on r=2: whole\" --draw no/such/folder.svg", "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("no/such/folder.svg: cannot be written"), "{}", ran.stderr);
+}
+
+#[test]
 fn bytes_that_are_no_text_are_refused() {
     let path = std::env::temp_dir().join(format!("pantile-{}.bin", std::process::id()));
     std::fs::write(&path, [b'8', 0xff, 0xfe]).unwrap();

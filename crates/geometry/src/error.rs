@@ -98,6 +98,21 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The array axis that the error is about, if it is about one.
+    #[must_use]
+    pub fn array_axis(&self) -> Option<usize> {
+        match self {
+            Self::ArrayAxis { axis, .. }
+            | Self::Interval { axis, .. }
+            | Self::Label { axis, .. }
+            | Self::Slice { axis, .. }
+            | Self::NotHeld { axis, .. } => Some(*axis),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

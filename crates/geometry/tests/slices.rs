@@ -532,3 +532,12 @@ fn absurd_numbers_are_refused() {
     let message = Slice::new(0, 1, 0).unwrap_err().to_string();
     assert_eq!(message, "got stride 0, expected at least 1");
 }
+
+/// Bounds of nothing, and boxes of another number of axes, are named.
+#[test]
+fn lengths_must_agree() {
+    let slice = Slice::new(0, 1, 1).unwrap();
+    let error = sharded_offsets(&[], &slice).unwrap_err();
+    assert_eq!(error, SliceError::WrongLength { got: 0, expected: 2 });
+    assert!(repartition_nd(&[], &[]).is_err());
+}

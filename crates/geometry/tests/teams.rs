@@ -431,3 +431,12 @@ fn messages_say_what_was_got_and_what_was_expected() {
     let error = AxisChoice::Reduce(vec![-1]).kept(3).unwrap_err();
     assert_eq!(error.to_string(), "got axis -1, expected one from 0 to below 3");
 }
+
+/// A mask or an index of another number of axes is named.
+#[test]
+fn lengths_must_be_the_number_of_axes() {
+    let cube = Partition::world(12).unwrap().cartesian(&[2, 3, 2]).unwrap();
+    let expected = TeamError::WrongLength { got: 2, ndim: 3 };
+    assert_eq!(cube.rank_of_index(&[0, 0]), Err(expected.clone()));
+    assert_eq!(cube.subtopology_of(0, &[true, false]).map(|_| ()), Err(expected));
+}

@@ -30,6 +30,7 @@ mod between;
 mod check;
 mod cost;
 pub mod draw;
+mod effort;
 mod error;
 mod form;
 pub mod json;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::{IndexSet, Rank, Region};
 
+use crate::between::merged;
 use crate::plan::{Plan, Round, Step};
-use crate::{Error, Transfer};
+use crate::{Error, Lifts, Transfer};
 
 impl Plan {
     /// The same movement in rounds: in none of them does a rank pack and receive more than
@@ -28,24 +29,40 @@ impl Step {
     fn within(&self, most: usize) -> Self {
         // Half the room for what goes out, half for what comes in, where there is room for both.
         let chunk = most.div_ceil(2);
-        let mut filler = Filler { most, rounds: Vec::new(), free: BTreeMap::new() };
-        let ordered = self.source.has_terms() && !self.rounds.is_empty();
-        // By ascending sender: terms that reach a receiver later come from higher ranks.
-        let mut turn: BTreeMap<Rank, usize> = BTreeMap::new();
-        for transfer in self.transfers() {
-            let start = if ordered { *turn.get(&transfer.to).unwrap_or(&0) } else { 0 };
-            let mut last = start;
-            for region in chunks(&transfer.region, chunk) {
-                last = last.max(filler.put(Transfer { region, ..transfer.clone() }, start));
-            }
-            turn.insert(transfer.to, last);
+        let mut filler = Filler { most, rounds: Vec::new(), staged: BTreeMap::new() };
+        if self.source.has_terms() {
+            filler.put_in_order(self.transfers(), chunk);
+        } else {
+            filler.put_in_turns(self.transfers(), chunk);
         }
-        let mut rounds = filler.rounds;
-        rounds.iter_mut().for_each(|round| round.transfers.sort_unstable());
+        let mut rounds: Vec<Round> = filler.rounds.into_iter().map(Round::tidied).collect();
         if rounds.is_empty() {
             rounds.push(Round::default());
         }
         Self { rounds, ..self.clone() }
+    }
+}
+
+impl Round {
+    /// Sorted, pieces of one message that fit together joined again.
+    fn tidied(self) -> Self {
+        let mut alike: BTreeMap<(Rank, Rank, Lifts, Lifts), Vec<Vec<IndexSet>>> = BTreeMap::new();
+        for piece in self.transfers {
+            let key = (piece.from, piece.to, piece.source_lifts, piece.target_lifts);
+            alike.entry(key).or_default().push(piece.region.axes().to_vec());
+        }
+        let mut transfers = Vec::new();
+        for ((from, to, source_lifts, target_lifts), boxes) in alike {
+            transfers.extend(merged(boxes).into_iter().map(|sets| Transfer {
+                from,
+                to,
+                source_lifts: source_lifts.clone(),
+                target_lifts: target_lifts.clone(),
+                region: Region::new(sets),
+            }));
+        }
+        transfers.sort_unstable();
+        Self { transfers }
     }
 }
 
@@ -54,26 +71,48 @@ struct Filler {
     most: usize,
     rounds: Vec<Round>,
     /// Elements staged per (round, rank).
-    free: BTreeMap<(usize, Rank), usize>,
+    staged: BTreeMap<(usize, Rank), usize>,
 }
 
 impl Filler {
+    /// By ascending sender: terms that reach a receiver later come from higher ranks.
+    fn put_in_order<'a>(&mut self, transfers: impl Iterator<Item = &'a Transfer>, chunk: usize) {
+        let mut turn: BTreeMap<Rank, usize> = BTreeMap::new();
+        for transfer in transfers {
+            let start = *turn.get(&transfer.to).unwrap_or(&0);
+            let mut last = start;
+            for region in chunks(&transfer.region, chunk) {
+                last = last.max(self.put(Transfer { region, ..transfer.clone() }, start));
+            }
+            turn.insert(transfer.to, last);
+        }
+    }
+
+    /// The first piece of every transfer, then the second: so both directions go on at once.
+    fn put_in_turns<'a>(&mut self, transfers: impl Iterator<Item = &'a Transfer>, chunk: usize) {
+        let mut waiting: Vec<_> = transfers
+            .map(|transfer| (transfer, chunks(&transfer.region, chunk).into_iter()))
+            .collect();
+        while !waiting.is_empty() {
+            waiting.retain_mut(|(transfer, pieces)| {
+                let Some(region) = pieces.next() else { return false };
+                self.put(Transfer { region, ..transfer.clone() }, 0);
+                true
+            });
+        }
+    }
+
     /// Puts a piece into a round not before `start`; returns that round.
     fn put(&mut self, piece: Transfer, start: usize) -> usize {
         let size = piece.size();
         let mut number = start;
         if piece.travels() {
-            let used = |free: &BTreeMap<(usize, Rank), usize>, rank: Rank, number: usize| {
-                *free.get(&(number, rank)).unwrap_or(&0)
-            };
-            while used(&self.free, piece.from, number).max(used(&self.free, piece.to, number))
-                + size
-                > self.most
-            {
+            let used = |rank: Rank, number: usize| *self.staged.get(&(number, rank)).unwrap_or(&0);
+            while used(piece.from, number).max(used(piece.to, number)) + size > self.most {
                 number += 1;
             }
-            *self.free.entry((number, piece.from)).or_default() += size;
-            *self.free.entry((number, piece.to)).or_default() += size;
+            *self.staged.entry((number, piece.from)).or_default() += size;
+            *self.staged.entry((number, piece.to)).or_default() += size;
         }
         while self.rounds.len() <= number {
             self.rounds.push(Round::default());

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use pantile_geometry::{Distribution, IndexSet};
+use pantile_geometry::{Distribution, IndexSet, Kind};
 
-use crate::between::{self, Factor, Problem};
+use crate::between::{self, Factor, Group, Problem, Way};
 use crate::{Error, Transfer};
 
-/// Exact totals of a movement between two distributions, for any number of ranks.
+/// Totals of a movement between two distributions, for any number of ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Totals {
     /// Elements that change rank.
@@ -16,10 +16,12 @@ pub struct Totals {
     pub kept: u128,
     /// Ordered pairs of different ranks that exchange something.
     pub messages: u128,
+    /// False if the numbers are extrapolated from some ranks; see [`Totals::about`].
+    pub exact: bool,
 }
 
 impl Totals {
-    /// The totals of the movement from `source` to `target`.
+    /// The exact totals of the movement from `source` to `target`.
     ///
     /// # Errors
     /// As [`crate::Plan::between`].
@@ -29,16 +31,32 @@ impl Totals {
             return Ok(Self::of(&between::transfers(source, target)?));
         }
         let (mut all, mut own) = (Part::ONE, Part::ONE);
-        for factor in between::factors(&problem, None)? {
-            let (factor_all, factor_own) = Part::of(&factor);
-            all = all.times(factor_all);
-            own = own.times(factor_own);
+        for group in &problem.groups {
+            let (group_all, group_own) = if group.axes.is_empty() {
+                Part::of_free(&problem, group)
+            } else {
+                Part::of(&between::factor(&problem, group, None)?)
+            };
+            all = all.times(group_all);
+            own = own.times(group_own);
         }
         Ok(Self {
             moved: all.elements - own.elements,
             kept: own.elements,
             messages: all.pairs - own.pairs,
+            exact: true,
         })
+    }
+
+    /// One movement after another.
+    #[must_use]
+    pub fn and(&self, next: &Self) -> Self {
+        Self {
+            moved: self.moved + next.moved,
+            kept: self.kept + next.kept,
+            messages: self.messages + next.messages,
+            exact: self.exact && next.exact,
+        }
     }
 
     /// The totals of listed transfers.
@@ -50,7 +68,7 @@ impl Totals {
         };
         let travelling = transfers.iter().filter(|transfer| transfer.travels());
         let pairs: BTreeSet<_> = travelling.map(|transfer| (transfer.from, transfer.to)).collect();
-        Self { moved: size(true), kept: size(false), messages: pairs.len() as u128 }
+        Self { moved: size(true), kept: size(false), messages: pairs.len() as u128, exact: true }
     }
 }
 
@@ -66,6 +84,27 @@ impl Part {
 
     fn times(self, other: Self) -> Self {
         Self { elements: self.elements * other.elements, pairs: self.pairs * other.pairs }
+    }
+
+    /// Mesh axes that cut nothing on either side: each class is one of them, with a kind per
+    /// side, and the pairs follow from its extent.
+    fn of_free(problem: &Problem, group: &Group) -> (Self, Self) {
+        let (mut all, mut own) = (1_u128, 1_u128);
+        for class in group.classes.iter().map(|number| &problem.classes[*number]) {
+            let extent = class.mesh_axes.iter().map(|axis| problem.source.mesh().shape()[*axis]);
+            let extent = extent.product::<usize>() as u128;
+            let kind = |ways: &[Way], numbers: &[usize]| numbers.first().map(|way| ways[*way].kind);
+            let source = kind(&problem.source_ways, &class.source);
+            let target = kind(&problem.target_ways, &class.target);
+            let (pairs, same) = match (source, target) {
+                (Some(Kind::Terms), Some(Kind::Copies)) => (extent * extent, extent),
+                (Some(Kind::Copies), Some(Kind::Terms)) => (1, 1),
+                _ => (extent, extent),
+            };
+            all *= pairs;
+            own *= same;
+        }
+        (Self { elements: all, pairs: all }, Self { elements: own, pairs: own })
     }
 
     /// All pairs of a factor, and those with the same place on both sides.

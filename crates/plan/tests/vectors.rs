@@ -291,3 +291,24 @@ fn absurd_meshes_are_refused_or_cheap() {
     let copies_to_terms = Plan::between(&million, &parse("8 on r=1000000: whole; sum(r)"));
     assert_eq!(copies_to_terms.expect("one pair").moved(), 0);
 }
+
+/// A path of one distribution is none.
+#[test]
+fn paths_need_two_ends() {
+    let blocks = parse("8 on r=2: block(r)");
+    assert!(matches!(Plan::via(&[blocks]), Err(Error::ShortPath { got: 1 })));
+    assert!(matches!(Plan::via(&[]), Err(Error::ShortPath { got: 0 })));
+}
+
+/// Both directions of an exchange share the rounds, and pieces of a message stay together.
+#[test]
+fn rounds_take_turns() {
+    let plan = between("8 on r=2: block(r)", "8 on r=2: whole").within(32, 8).expect("it fits");
+    let rounds = &plan.steps()[0].rounds;
+    assert_eq!(rounds.len(), 2);
+    for round in rounds {
+        let sizes: Vec<usize> =
+            round.transfers.iter().filter(|t| t.travels()).map(Transfer::size).collect();
+        assert_eq!(sizes, [2, 2]);
+    }
+}

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use pantile_geometry::Rank;
+use pantile_plan::draw::Svg;
 use pantile_plan::json::Value;
 use pantile_plan::{Estimate, Plan, Round, Step, Transfer};
 
 use super::{Path, Request, remark, text};
+use crate::draw;
 use crate::numbers::{plural, seconds, size};
 use crate::report::Report;
 use crate::table::{Align, aligned};
@@ -26,6 +28,9 @@ struct Cheaper {
 
 pub(super) fn report(request: &Request<'_>) -> Result<Report> {
     let plan = request.plan()?;
+    if let Some(path) = &request.arguments.draw {
+        draw::save(&picture(&plan)?, path)?;
+    }
     if request.arguments.text {
         return Ok(Report::text(plan.to_string()));
     }
@@ -65,6 +70,11 @@ pub(super) fn report(request: &Request<'_>) -> Result<Report> {
         out.push_str(&format!("  `--path {name}` takes {less} instead of {now}: {messages}\n"));
     }
     Ok(Report::text(out))
+}
+
+/// The tiles with their arrows, or a table where there are too many of them.
+fn picture(plan: &Plan) -> Result<Svg> {
+    Ok(pantile_plan::draw::plan(plan).or_else(|_| pantile_plan::draw::matrix(plan))?)
 }
 
 /// Paths that beat the direct one, if that was asked for without restrictions.

@@ -6,7 +6,6 @@
 //!           -> text or JSON
 //! ```
 
-pub(crate) mod effort;
 mod listing;
 mod remark;
 mod share;
@@ -37,6 +36,7 @@ Examples:
   pantile plan \"8 on r=4: block(r)\" \"8 on r=4: whole\"                       all-gather
   pantile plan \"8 on r=4: whole; sum(r)\" \"8 on r=4: whole\" --path blocks    all-reduce
   pantile plan \"8x8 on r=4: block(r), whole\" \"8x8 on r=4: whole, block(r)\"  transpose
+  pantile plan \"8 on r=4: block(r)\" \"8 on r=4: whole\" --draw gather.svg     and a picture
   pantile plan @padded.json exchanged                                     fill the padding
 
 Ranks are placed in order: the first --ranks-per-process in the first process, and so on.")]
@@ -73,6 +73,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..))]
     ranks_per_process: u32,
+    /// Draw the movement into this file, too (SVG)
+    #[arg(long, value_name = "FILE", conflicts_with = "rank")]
+    draw: Option<String>,
     /// List every transfer, also those that stay on their rank
     #[arg(long)]
     all: bool,
@@ -188,7 +191,7 @@ impl Request<'_> {
     fn messages(&self) -> Result<u128> {
         let mut sum = 0;
         for pair in self.stations()?.windows(2) {
-            sum += Totals::between(&pair[0], &pair[1])?.messages;
+            sum += Totals::about(&pair[0], &pair[1])?.messages;
         }
         Ok(sum)
     }
@@ -201,12 +204,8 @@ impl Request<'_> {
         if ranks > RANKS_MAX && !forced {
             return Ok(Some(summary::why_ranks(ranks)));
         }
-        let mut pairs = 0;
-        for pair in self.stations()?.windows(2) {
-            pairs += effort::pairs(&pair[0], &pair[1])?;
-        }
         let limit = if forced { MESSAGES_LISTABLE } else { MESSAGES_MAX };
-        let messages = if pairs > effort::PAIRS_MAX { pairs } else { self.messages()? };
+        let messages = self.messages()?;
         if messages <= limit {
             return Ok(None);
         }
@@ -226,6 +225,9 @@ impl Request<'_> {
         if path != Path::Direct {
             let name = path.to_possible_value().map_or(String::new(), |v| v.get_name().to_owned());
             bail!("`--path {name}` needs a list of all transfers, and {what}: use `--path direct`");
+        }
+        if self.arguments.draw.is_some() {
+            bail!("`--draw` needs a list of all transfers, and {what}: leave it out");
         }
         if self.arguments.within.is_some() {
             bail!("`--within` needs a list of all transfers, and {what}: leave it out");

@@ -1,7 +1,7 @@
 //! Parts of texts that several views of a movement share.
 
 use pantile_geometry::Distribution;
-use pantile_plan::{Estimate, LinkClass, Machine, Transfer};
+use pantile_plan::{Estimate, LinkClass, Machine, Totals, Transfer};
 
 use crate::numbers::{bytes, count, plural, seconds, size};
 use crate::table::{Align, aligned};
@@ -32,6 +32,26 @@ pub(super) fn totals(estimate: &Estimate, element_bytes: usize) -> String {
         row("kept", estimate.kept_bytes, String::new()),
     ];
     aligned(&rows, &[Align::Left, Align::Right, Align::Right, Align::Right], 0)
+}
+
+/// What moves and what stays, where that is all that is known.
+pub(super) fn sums(totals: &Totals, element_bytes: usize) -> String {
+    let about = if totals.exact { "" } else { "about " };
+    let row = |name: &str, elements: u128, how: String| {
+        let moved = bytes(elements * element_bytes as u128);
+        vec![name.to_owned(), format!("{about}{}", plural(elements, "element")), moved, how]
+    };
+    let rows = [
+        row("moved", totals.moved, plural(totals.messages, "message")),
+        row("kept", totals.kept, String::new()),
+    ];
+    let note = if totals.exact {
+        "Each rank has so many peers that no time is estimated."
+    } else {
+        "Extrapolated from a few ranks, as each has very many peers."
+    };
+    let rows = aligned(&rows, &[Align::Left, Align::Right, Align::Right, Align::Right], 0);
+    format!("{rows}{note}\n")
 }
 
 /// Bytes and messages per class of link, time and peak memory.

@@ -126,7 +126,7 @@ impl<'a> Cursor<'a> {
         let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - sign);
         let number = &rest[..sign + end];
         let value = number.parse().map_err(|_| {
-            Fault::at(self.text, self.at, format!("{what} {number} does not fit in 64 bits"))
+            Fault::at(self.text, self.at, format!("{number} does not fit in 64 bits"))
         })?;
         self.at += number.len();
         Ok(value)
@@ -197,7 +197,7 @@ mod tests {
         cursor.word("a word").unwrap();
         let fault = cursor.number("a length").unwrap_err();
         assert_eq!((fault.line(), fault.column()), (2, 3));
-        assert_eq!(fault.message(), "a length 99999999999999999999 does not fit in 64 bits");
+        assert_eq!(fault.message(), "99999999999999999999 does not fit in 64 bits");
         let fault = Cursor::new("é\u{7}").number("a length").unwrap_err();
         assert_eq!(fault.message(), "expected a length, found `é`");
         assert!(Cursor::new("-1").number("a length").is_err());

@@ -37,7 +37,7 @@ impl Fault {
         let line = before.matches('\n').count() + 1;
         let column = before[start..].chars().count() + 1;
         let whole: Vec<char> = text[start..].chars().take_while(|c| *c != '\n').collect();
-        let first = column.saturating_sub(EXCERPT / 2 + 1);
+        let first = if whole.len() <= EXCERPT { 0 } else { column.saturating_sub(EXCERPT / 2 + 1) };
         let shown = whole.iter().skip(first).take(EXCERPT);
         let excerpt = shown.map(|c| if c.is_control() { ' ' } else { *c }).collect();
         Self { line, column, message: message.into(), excerpt, caret: column - 1 - first }

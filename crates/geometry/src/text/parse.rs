@@ -50,15 +50,20 @@ pub fn parse_distribution(cursor: &mut Cursor<'_>) -> Result<Distribution, Fault
     cursor.expect_word("on")?;
     let mesh = parse_mesh(cursor)?;
     cursor.expect(":")?;
-    let at = cursor.offset();
+    let at = cursor.offset().max(start);
+    let mut places = Vec::new();
     let made = if cursor.eat_word("boxes") {
         let boxes = parse_boxes(cursor)?;
         Distribution::from_boxes(&shape, mesh, boxes)
     } else {
-        let axes = if shape.is_empty() { Vec::new() } else { parse_axes(cursor)? };
+        let axes =
+            if shape.is_empty() { Vec::new() } else { parse_axes(cursor, &mesh, &mut places)? };
         Distribution::new(&shape, mesh, axes)
     };
-    let made = made.map_err(|error| cursor.fault_at(at.max(start), error.to_string()))?;
+    let made = made.map_err(|error| {
+        let place = error.array_axis().and_then(|axis| places.get(axis)).copied();
+        cursor.fault_at(place.unwrap_or(at), error.to_string())
+    })?;
     if cursor.eat(";") { parse_terms(cursor, made) } else { Ok(made) }
 }
 
@@ -158,10 +163,16 @@ fn parse_boxes(cursor: &mut Cursor<'_>) -> Result<Vec<Vec<(usize, usize)>>, Faul
     Ok(boxes)
 }
 
-fn parse_axes(cursor: &mut Cursor<'_>) -> Result<Vec<Axis>, Fault> {
-    let mut axes = Vec::new();
+/// The maps of all array axes; notes where each of them starts.
+fn parse_axes(
+    cursor: &mut Cursor<'_>,
+    mesh: &Mesh,
+    places: &mut Vec<usize>,
+) -> Result<Vec<Axis>, Fault> {
+    let (mut axes, mut used) = (Vec::new(), Vec::new());
     loop {
-        let cut = parse_cut(cursor)?;
+        places.push(cursor.offset());
+        let cut = parse_cut(cursor, mesh, &mut used)?;
         axes.push(parse_modifiers(cursor, cut)?);
         if !cursor.eat(",") {
             return Ok(axes);
@@ -170,7 +181,11 @@ fn parse_axes(cursor: &mut Cursor<'_>) -> Result<Vec<Axis>, Fault> {
     }
 }
 
-fn parse_cut(cursor: &mut Cursor<'_>) -> Result<Axis, Fault> {
+fn parse_cut<'a>(
+    cursor: &mut Cursor<'a>,
+    mesh: &Mesh,
+    used: &mut Vec<&'a str>,
+) -> Result<Axis, Fault> {
     const CUTS: &str = "`whole`, `block`, `cyclic`, `indexed` or `boxes`";
     let word = cursor.peek_word();
     if cursor.eat_word("whole") {
@@ -183,9 +198,9 @@ fn parse_cut(cursor: &mut Cursor<'_>) -> Result<Axis, Fault> {
     cursor.expect("(")?;
     let mut names = Vec::new();
     if !cursor.peek_word().is_empty() {
-        names.push(cursor.word("the name of a mesh axis")?);
+        names.push(parse_name(cursor, mesh, used)?);
         while cursor.eat("*") {
-            names.push(cursor.word("the name of a mesh axis")?);
+            names.push(parse_name(cursor, mesh, used)?);
         }
     }
     let axis = match word {
@@ -210,6 +225,23 @@ fn parse_cut(cursor: &mut Cursor<'_>) -> Result<Axis, Fault> {
     };
     cursor.expect(")")?;
     Ok(axis)
+}
+
+/// The name of a mesh axis that exists and cuts nothing yet.
+fn parse_name<'a>(
+    cursor: &mut Cursor<'a>,
+    mesh: &Mesh,
+    used: &mut Vec<&'a str>,
+) -> Result<&'a str, Fault> {
+    let at = cursor.offset();
+    let name = cursor.word("the name of a mesh axis")?;
+    mesh.axis(name).map_err(|error| cursor.fault_at(at, error.to_string()))?;
+    if used.contains(&name) {
+        let error = Error::MeshAxis { name: name.to_owned(), problem: "is used twice" };
+        return Err(cursor.fault_at(at, error.to_string()));
+    }
+    used.push(name);
+    Ok(name)
 }
 
 fn parse_rule(cursor: &mut Cursor<'_>) -> Result<Cuts, Fault> {

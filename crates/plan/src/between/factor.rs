@@ -44,7 +44,12 @@ pub(crate) fn factors(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec
     problem.groups.iter().map(|group| factor(problem, group, me)).collect()
 }
 
-fn factor(problem: &Problem, group: &Group, me: Option<(Rank, Role)>) -> Result<Factor, Error> {
+/// The table of one group of classes.
+pub(crate) fn factor(
+    problem: &Problem,
+    group: &Group,
+    me: Option<(Rank, Role)>,
+) -> Result<Factor, Error> {
     let mut lists: Vec<Vec<Atom>> = Vec::new();
     for axis in &group.axes {
         let only = match me {
@@ -193,7 +198,7 @@ impl Pair {
 }
 
 /// Boxes that differ on one axis only become one box, axis by axis.
-pub(super) fn merged(mut boxes: Vec<Vec<IndexSet>>) -> Vec<Vec<IndexSet>> {
+pub(crate) fn merged(mut boxes: Vec<Vec<IndexSet>>) -> Vec<Vec<IndexSet>> {
     let ndim = boxes.first().map_or(0, Vec::len);
     for axis in 0..ndim {
         if boxes.len() == 1 {

@@ -17,8 +17,9 @@ mod factor;
 mod problem;
 mod rule;
 
-pub(crate) use factor::{Factor, factors};
-pub(crate) use problem::{Problem, Role, operator};
+use factor::factors;
+pub(crate) use factor::{Factor, factor, merged};
+pub(crate) use problem::{Group, Problem, Role, Way, operator};
 
 use crate::{Error, Transfer};
 use pantile_geometry::{Distribution, Rank};

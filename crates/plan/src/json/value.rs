@@ -133,6 +133,7 @@ impl Value {
             Kind::Number(text) => shortened(text),
             Kind::Text(text) => format!("\"{}\"", shortened(text)),
             Kind::Array(items) => format!("an array of {}", items.len()),
+            Kind::Object(members) if members.len() == 1 => "an object with 1 key".to_owned(),
             Kind::Object(members) => format!("an object with {} keys", members.len()),
         }
     }
