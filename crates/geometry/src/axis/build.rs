@@ -7,7 +7,7 @@ use crate::number::{LENGTH_LIMIT, check_length, checked_product, position};
 use crate::{Error, Mesh};
 
 /// How often the held interval of a periodic axis may go around it.
-const TURN_LIMIT: i64 = 4096;
+const TURN_LIMIT: i64 = 256;
 
 /// Most coordinates of an axis that are looked at one by one.
 const PARTS_LIMIT: usize = 1 << 24;
