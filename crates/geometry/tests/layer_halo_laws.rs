@@ -1,33 +1,17 @@
-//! Random layers: what each worker computes from what it needs is what the whole layer computes.
+//! Rng layers: what each worker computes from what it needs is what the whole layer computes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pantile_geometry::halo::{
     AxisHalo, AxisStep, Blocks, Chain, LayerAxis, LayerHalo, LocalBox, Window, WindowParameters,
 };
-
-/// A seeded xorshift generator.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-}
+use pantile_testkit::Rng;
 
 /// Kernel, stride, padding, dilation.
 type Numbers = (usize, usize, usize, usize);
 
-fn random_numbers(random: &mut Random, extent: usize) -> Numbers {
+fn random_numbers(rng: &mut Rng, extent: usize) -> Numbers {
     loop {
-        let numbers =
-            (1 + random.below(5), 1 + random.below(4), random.below(4), 1 + random.below(3));
+        let numbers = (1 + rng.below(5), 1 + rng.below(4), rng.below(4), 1 + rng.below(3));
         if extent + 2 * numbers.2 > numbers.3 * (numbers.0 - 1) {
             return numbers;
         }
@@ -64,12 +48,12 @@ fn whole(input: &[i64], numbers: Numbers) -> Vec<i64> {
     valid_kernel(&surrounded(numbers.2, input, numbers.2), numbers)
 }
 
-fn random_blocks(random: &mut Random) -> Blocks {
-    let workers = 1 + random.below(6);
-    if random.below(2) == 0 {
-        return Blocks::balanced(1 + random.below(20), workers).unwrap();
+fn random_blocks(rng: &mut Rng) -> Blocks {
+    let workers = 1 + rng.below(6);
+    if rng.below(2) == 0 {
+        return Blocks::balanced(1 + rng.below(20), workers).unwrap();
     }
-    let mut extents: Vec<usize> = (0..workers).map(|_| random.below(6)).collect();
+    let mut extents: Vec<usize> = (0..workers).map(|_| rng.below(6)).collect();
     extents[0] += usize::from(extents.iter().sum::<usize>() == 0);
     Blocks::from_extents(&extents).unwrap()
 }
@@ -99,10 +83,10 @@ fn exchanged(halo: &AxisHalo, cells: &[i64], worker: usize) -> Vec<i64> {
 #[test]
 fn needed_ranges_yield_exactly_the_outputs() {
     for seed in 1..6000 {
-        let mut random = Random::new(seed);
-        let blocks = random_blocks(&mut random);
-        let numbers = random_numbers(&mut random, blocks.extent());
-        let input: Vec<i64> = (0..blocks.extent()).map(|_| 1 + random.below(99) as i64).collect();
+        let mut rng = Rng::new(seed);
+        let blocks = random_blocks(&mut rng);
+        let numbers = random_numbers(&mut rng, blocks.extent());
+        let input: Vec<i64> = (0..blocks.extent()).map(|_| 1 + rng.below(99) as i64).collect();
         let outputs = whole(&input, numbers);
         let plain = AxisHalo::new(&window(numbers), &blocks).unwrap();
         let padded = AxisHalo::with_boundary_padding(&window(numbers), &blocks).unwrap();
@@ -131,9 +115,9 @@ fn needed_ranges_yield_exactly_the_outputs() {
 #[test]
 fn needed_ranges_are_minimal() {
     for seed in 1..3000 {
-        let mut random = Random::new(seed);
-        let blocks = random_blocks(&mut random);
-        let numbers = random_numbers(&mut random, blocks.extent());
+        let mut rng = Rng::new(seed);
+        let blocks = random_blocks(&mut rng);
+        let numbers = random_numbers(&mut rng, blocks.extent());
         let halo = AxisHalo::new(&window(numbers), &blocks).unwrap();
         for row in halo.iter() {
             let (kernel, stride, padding, dilation) = numbers;
@@ -162,12 +146,12 @@ fn needed_ranges_are_minimal() {
 #[test]
 fn chains_run_locally_after_one_exchange() {
     for seed in 1..4000 {
-        let mut random = Random::new(seed);
-        let blocks = random_blocks(&mut random);
-        let input: Vec<i64> = (0..blocks.extent()).map(|_| random.below(9) as i64).collect();
+        let mut rng = Rng::new(seed);
+        let blocks = random_blocks(&mut rng);
+        let input: Vec<i64> = (0..blocks.extent()).map(|_| rng.below(9) as i64).collect();
         let (mut value, mut layers) = (input.clone(), Vec::new());
-        for _ in 0..1 + random.below(4) {
-            let numbers = random_numbers(&mut random, value.len());
+        for _ in 0..1 + rng.below(4) {
+            let numbers = random_numbers(&mut rng, value.len());
             value = whole(&value, numbers);
             layers.push(numbers);
         }
@@ -327,11 +311,11 @@ fn values_of_5x4_on_2x2() {
 fn exchanging_axis_by_axis_fills_every_cell() {
     let mut tried = 0;
     for seed in 1..3000 {
-        let mut random = Random::new(seed);
-        let cuts = [random_blocks(&mut random), random_blocks(&mut random)];
+        let mut rng = Rng::new(seed);
+        let cuts = [random_blocks(&mut rng), random_blocks(&mut rng)];
         let numbers = [
-            random_numbers(&mut random, cuts[0].extent()),
-            random_numbers(&mut random, cuts[1].extent()),
+            random_numbers(&mut rng, cuts[0].extent()),
+            random_numbers(&mut rng, cuts[1].extent()),
         ];
         let pick = |part: fn(&Numbers) -> usize| numbers.iter().map(part).collect::<Vec<_>>();
         let parameters = WindowParameters {

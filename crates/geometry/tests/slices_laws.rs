@@ -10,39 +10,24 @@ use pantile_geometry::slices::{
     parts_by_sign, repartition, requests_of_radius, segments, segments_nd, sharded_offsets,
     subview,
 };
+use pantile_testkit::Rng;
 
-/// A seeded xorshift generator.
-struct Random(u64);
+fn range(rng: &mut Rng) -> Range<usize> {
+    let start = rng.below(14);
+    start..start + rng.below(9)
+}
 
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-
-    fn range(&mut self) -> Range<usize> {
-        let start = self.below(14);
-        start..start + self.below(9)
-    }
-
-    fn slice(&mut self) -> (Slice, Vec<usize>) {
-        let (offset, size, stride) = (self.below(10), self.below(7), 1 + self.below(4));
-        let elements = (0..size).map(|k| offset + k * stride).collect();
-        (Slice::new(offset, size, stride).unwrap(), elements)
-    }
+fn slice(rng: &mut Rng) -> (Slice, Vec<usize>) {
+    let (offset, size, stride) = (rng.below(10), rng.below(7), 1 + rng.below(4));
+    let elements = (0..size).map(|k| offset + k * stride).collect();
+    (Slice::new(offset, size, stride).unwrap(), elements)
 }
 
 #[test]
 fn overlaps_count_elements() {
     for seed in 1..20_000 {
-        let mut random = Random::new(seed);
-        let (block, (slice, elements)) = (random.range(), random.slice());
+        let mut rng = Rng::new(seed);
+        let (block, (slice, elements)) = (range(&mut rng), slice(&mut rng));
         let got = overlap(&block, &slice).unwrap();
         let inside = elements.iter().filter(|index| block.contains(index)).count();
         let before = elements.iter().filter(|index| **index < block.start).count();
@@ -56,9 +41,9 @@ fn overlaps_count_elements() {
 #[test]
 fn boxes_are_hulls_and_cores_are_sets() {
     for seed in 1..20_000 {
-        let mut random = Random::new(seed);
-        let (slice, elements) = random.slice();
-        let (target, previous, owned) = (random.range(), random.range(), random.range());
+        let mut rng = Rng::new(seed);
+        let (slice, elements) = slice(&mut rng);
+        let (target, previous, owned) = (range(&mut rng), range(&mut rng), range(&mut rng));
         let read = |position: usize| elements.get(position).copied();
         let needed: Vec<usize> = target.clone().filter_map(read).collect();
         let hull = |all: &mut dyn Iterator<Item = usize>| {
@@ -75,8 +60,8 @@ fn boxes_are_hulls_and_cores_are_sets() {
             assert_eq!((!got.is_empty()).then_some(got), expected, "seed {seed}");
         }
         let rows = target.len();
-        let start = random.below(rows + 1);
-        let earlier = start..start + random.below(rows - start + 1);
+        let start = rng.below(rows + 1);
+        let earlier = start..start + rng.below(rows - start + 1);
         let got = local_core(&owned, &target, &slice, Some(&earlier)).unwrap();
         let expected: Vec<usize> = earlier
             .filter(|row| read(target.start + row).is_some_and(|index| owned.contains(&index)))
@@ -89,8 +74,8 @@ fn boxes_are_hulls_and_cores_are_sets() {
 #[test]
 fn repartitions_divide_the_request() {
     for seed in 1..20_000 {
-        let mut random = Random::new(seed);
-        let (owned, request) = (random.range(), random.range());
+        let mut rng = Rng::new(seed);
+        let (owned, request) = (range(&mut rng), range(&mut rng));
         let got = repartition(&owned, &request).unwrap();
         let common = request.clone().filter(|row| owned.contains(row)).count();
         assert_eq!(got.view.len(), common, "seed {seed}");
@@ -107,9 +92,9 @@ fn repartitions_divide_the_request() {
 #[test]
 fn targets_tile_the_slice() {
     for seed in 1..5000 {
-        let mut random = Random::new(seed);
-        let (extent, members) = (30 + random.below(40), 1 + random.below(9));
-        let (slice, elements) = random.slice();
+        let mut rng = Rng::new(seed);
+        let (extent, members) = (30 + rng.below(40), 1 + rng.below(9));
+        let (slice, elements) = slice(&mut rng);
         let bounds = default_bounds(extent, members).unwrap();
         let offsets = sharded_offsets(&bounds, &slice).unwrap();
         let mut position = 0;
@@ -155,17 +140,17 @@ fn fetched(plan: &[Delivery], member: usize, side: HaloSide, base: &[i64]) -> Ve
 #[test]
 fn statements_mean_what_they_mean_sequentially() {
     for seed in 1..6000 {
-        let mut random = Random::new(seed);
-        let (extent, members) = (12 + random.below(20), 1 + random.below(6));
-        let base: Vec<i64> = (0..extent).map(|_| random.below(1000) as i64).collect();
-        let size = random.below(8);
-        let any = |random: &mut Random| {
+        let mut rng = Rng::new(seed);
+        let (extent, members) = (12 + rng.below(20), 1 + rng.below(6));
+        let base: Vec<i64> = (0..extent).map(|_| rng.below(1000) as i64).collect();
+        let size = rng.below(8);
+        let any = |rng: &mut Rng| {
             let widest = if size > 1 { (extent - 1) / (size - 1) } else { 3 };
-            let stride = 1 + random.below(widest.min(3));
+            let stride = 1 + rng.below(widest.min(3));
             let reach = size.saturating_sub(1) * stride + 1;
-            Slice::new(random.below(extent - reach + 1), size, stride).unwrap()
+            Slice::new(rng.below(extent - reach + 1), size, stride).unwrap()
         };
-        let (into, views) = (any(&mut random), [any(&mut random), any(&mut random)]);
+        let (into, views) = (any(&mut rng), [any(&mut rng), any(&mut rng)]);
         let at = |slice: &Slice, k: usize| slice.offset() + k * slice.stride();
         let mut expected = base.clone();
         for k in 0..size {
@@ -235,10 +220,10 @@ fn run_member(member: &Member, views: &[Slice; 2], mut write: impl FnMut(usize, 
 #[test]
 fn grid_deliveries_and_own_parts_fill_every_request() {
     for seed in 1..2000 {
-        let mut random = Random::new(seed);
-        let grid = [1 + random.below(3), 1 + random.below(4)];
-        let shape = [random.below(9), random.below(9)];
-        let radius = [random.below(4), random.below(4)];
+        let mut rng = Rng::new(seed);
+        let grid = [1 + rng.below(3), 1 + rng.below(4)];
+        let shape = [rng.below(9), rng.below(9)];
+        let radius = [rng.below(4), rng.below(4)];
         let cut = |axis: usize| -> Vec<Range<usize>> {
             (0..grid[axis]).map(|c| default_rows(shape[axis], grid[axis], c).unwrap()).collect()
         };
@@ -272,19 +257,19 @@ fn grid_deliveries_and_own_parts_fill_every_request() {
 #[test]
 fn segments_of_boxes_cover_every_cell_core_first() {
     for seed in 1..2000 {
-        let mut random = Random::new(seed);
-        let total = [random.below(7), random.below(7)];
-        let operand = |random: &mut Random| {
+        let mut rng = Rng::new(seed);
+        let total = [rng.below(7), rng.below(7)];
+        let operand = |rng: &mut Rng| {
             total.map(|total| {
-                let left = random.below(total + 1);
-                let owned = random.below(total - left + 1);
+                let left = rng.below(total + 1);
+                let owned = rng.below(total - left + 1);
                 RowParts::Parts([left, owned, total - left - owned])
             })
         };
-        let (left, right) = (operand(&mut random), operand(&mut random));
+        let (left, right) = (operand(&mut rng), operand(&mut rng));
         let core = total.map(|total| {
-            let start = random.below(total + 1);
-            start..start + random.below(total - start + 1)
+            let start = rng.below(total + 1);
+            start..start + rng.below(total - start + 1)
         });
         let boxes = segments_nd(&left, &right, Some(&core)).unwrap();
         let mut seen = vec![vec![0; total[1]]; total[0]];

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pantile_geometry::teams::{AxisChoice, Groups, Movement, Partition, TeamError, Transpose};
+use pantile_testkit::Rng;
 
 /// Neither side reversed.
 const PLAIN: Transpose = Transpose { source: false, target: false };
@@ -12,30 +13,12 @@ const TARGET: Transpose = Transpose { source: false, target: true };
 /// Both reversed.
 const BOTH: Transpose = Transpose { source: true, target: true };
 
-/// A seeded xorshift generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-
-    fn coin(&mut self) -> bool {
-        self.below(2) == 0
-    }
-
-    fn distinct(&mut self, count: usize, limit: usize) -> Vec<usize> {
-        let mut all: Vec<usize> = (0..limit).collect();
-        for at in 0..count {
-            let other = at + self.below(limit - at);
-            all.swap(at, other);
-        }
-        all.truncate(count);
-        all
-    }
+/// Some of thirty ranks, in any order.
+fn distinct(rng: &mut Rng, count: usize) -> Vec<usize> {
+    let mut ranks: Vec<usize> = (0..30).collect();
+    rng.shuffle(&mut ranks);
+    ranks.truncate(count);
+    ranks
 }
 
 fn team(ranks: &[usize]) -> Partition {
@@ -338,16 +321,16 @@ fn aligned(shape: &[usize], reverse: bool, ndim: usize) -> Vec<usize> {
     aligned
 }
 
-/// A random large shape and a small one that fits it under the given flags.
-fn fitting_shapes(random: &mut Random, small_flag: bool, large_flag: bool) -> [Vec<usize>; 2] {
-    let large: Vec<usize> = (0..1 + random.below(3)).map(|_| 1 + random.below(3)).collect();
+/// A rng large shape and a small one that fits it under the given flags.
+fn fitting_shapes(rng: &mut Rng, small_flag: bool, large_flag: bool) -> [Vec<usize>; 2] {
+    let large: Vec<usize> = (0..1 + rng.below(3)).map(|_| 1 + rng.below(3)).collect();
     let mut small = aligned(&large, large_flag, large.len());
     for extent in &mut small {
-        if random.coin() {
+        if rng.chance(1, 2) {
             *extent = 1;
         }
     }
-    while small.len() > 1 && small[0] == 1 && random.coin() {
+    while small.len() > 1 && small[0] == 1 && rng.chance(1, 2) {
         small.remove(0);
     }
     if small_flag {
@@ -359,14 +342,14 @@ fn fitting_shapes(random: &mut Random, small_flag: bool, large_flag: bool) -> [V
 #[test]
 fn groups_follow_the_definition() {
     for seed in 1..3000_u64 {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let flags = Transpose { source: random.coin(), target: random.coin() };
-        let broadcast = random.coin();
+        let mut rng = Rng::new(seed);
+        let flags = Transpose { source: rng.chance(1, 2), target: rng.chance(1, 2) };
+        let broadcast = rng.chance(1, 2);
         let (small_flag, large_flag) =
             if broadcast { (flags.source, flags.target) } else { (flags.target, flags.source) };
-        let [small_shape, large_shape] = fitting_shapes(&mut random, small_flag, large_flag);
-        let small_ranks = random.distinct(small_shape.iter().product(), 30);
-        let large_ranks = random.distinct(large_shape.iter().product(), 30);
+        let [small_shape, large_shape] = fitting_shapes(&mut rng, small_flag, large_flag);
+        let small_ranks = distinct(&mut rng, small_shape.iter().product());
+        let large_ranks = distinct(&mut rng, large_shape.iter().product());
         let of = |ranks: &[usize], shape: &[usize]| {
             Partition::world(30).unwrap().inclusive(ranks).unwrap().cartesian(shape).unwrap()
         };
