@@ -96,8 +96,8 @@ impl fmt::Display for Error {
             ),
             Self::TargetGap { axis, index } => write!(
                 f,
-                "nobody holds index {index} of axis {axis} in the target, \
-                 but the source has terms of it that would be lost"
+                "nobody holds index {index} of axis {axis} in the target, which has terms: \
+                 the source's value would be lost"
             ),
             Self::Labels { axis } => {
                 write!(f, "the indexed axes {axis} of source and target show different labels")
