@@ -113,3 +113,30 @@ fn faults_name_the_place() {
         }
     }
 }
+
+/// Every distribution that the documentation shows is one, and prints as it is shown.
+#[test]
+fn the_documentation_s_examples_parse() {
+    let page = include_str!("../../../docs/distributions.md");
+    let spans = page.split('`').skip(1).step_by(2);
+    let whole: Vec<&str> = spans
+        .filter(|span| !span.contains('\n') && span.contains(" on ") && span.contains(": "))
+        .collect();
+    assert!(whole.len() >= 5, "found only {whole:?}");
+    for text in whole {
+        let parsed = parse(text);
+        assert!(text.contains('*') || parsed.to_string() == text, "{text}");
+    }
+    for axis in [
+        "block(x, last)",
+        "block(x, ceil)",
+        "block(x, cuts 0 3 3 10)",
+        "cyclic(x, 2)",
+        "indexed(x, [5 0 3] [1 2 4] [9])",
+        "block(x) halo 1 2",
+        "block(x) periodic room halo 2",
+        "block(x) of 31 from 1 by 3",
+    ] {
+        parse(&format!("10 on x=3: {axis}"));
+    }
+}
