@@ -33,9 +33,6 @@ pub struct Mesh {
     team: Team,
 }
 
-/// Largest team that is listed rank by rank.
-const LIST_LIMIT: usize = 1 << 26;
-
 /// Which world rank sits where.
 ///
 /// Invariant: a team that a `Grid` can say is never a `List`.
@@ -268,7 +265,8 @@ impl Mesh {
     /// The same grid filled by `base + sum(coordinate * stride)`.
     ///
     /// # Errors
-    /// There is not one stride per axis, or two positions would get the same rank.
+    /// There is not one stride per axis, or a stride does not exceed what all smaller ones
+    /// together reach, so that a rank could not be taken apart again.
     pub fn with_formula(mut self, base: Rank, strides: &[usize]) -> Result<Self, Error> {
         let (got, expected) = (strides.len(), self.shape.len());
         if got != expected {
@@ -279,17 +277,9 @@ impl Mesh {
             checked_product("world rank", &[*stride, *extent])?;
             check_length("world rank", stride * extent)?;
         }
-        if !is_nested(&self.shape, strides) {
-            if self.size() > LIST_LIMIT {
-                let (got, limit) = (self.size() as u128, LIST_LIMIT as u128);
-                return Err(Error::TooLarge { what: "irregular team", got, limit });
-            }
-            let rank = |position: usize| {
-                let coordinates = unflatten(position, &self.shape);
-                base + coordinates.iter().zip(strides).map(|(c, stride)| c * stride).sum::<usize>()
-            };
-            let ranks = (0..self.size()).map(rank).collect();
-            return self.with_team(ranks);
+        if let Some(axis) = overlapping(&self.shape, strides) {
+            let problem = "has a stride within reach of the smaller ones: list the ranks instead";
+            return Err(Error::MeshAxis { name: self.names[axis].clone(), problem });
         }
         self.team = Team::Grid { base, strides: strides.to_vec() };
         Ok(self)
@@ -380,7 +370,7 @@ fn grid_of(shape: &[usize], ranks: &[Rank]) -> Option<Team> {
     for axis in 0..shape.len() {
         strides.push(if shape[axis] > 1 { ranks[unit[axis]].checked_sub(base)? } else { 1 });
     }
-    if !is_nested(shape, &strides) {
+    if overlapping(shape, &strides).is_some() {
         return None;
     }
     let matches = ranks.iter().enumerate().all(|(position, rank)| {
@@ -391,13 +381,13 @@ fn grid_of(shape: &[usize], ranks: &[Rank]) -> Option<Team> {
     matches.then_some(Team::Grid { base, strides })
 }
 
-/// True if every stride exceeds what all smaller ones together reach.
-fn is_nested(shape: &[usize], strides: &[usize]) -> bool {
+/// The first axis whose stride does not exceed what all smaller ones together reach.
+fn overlapping(shape: &[usize], strides: &[usize]) -> Option<usize> {
     let mut reach = 0;
-    by_stride(shape, strides).into_iter().rev().all(|axis| {
-        let exceeds = strides[axis] > reach;
-        reach += strides[axis] * (shape[axis] - 1);
-        exceeds
+    by_stride(shape, strides).into_iter().rev().find(|axis| {
+        let overlaps = strides[*axis] <= reach;
+        reach += strides[*axis] * (shape[*axis] - 1);
+        overlaps
     })
 }
 
@@ -460,5 +450,10 @@ mod tests {
         assert!(Mesh::new(&[("x", 1 << 40), ("y", 1 << 40)]).is_err());
         assert!(Mesh::line(2).unwrap().with_team(vec![1]).is_err());
         assert!(Mesh::line(2).unwrap().with_team(vec![1, 1]).is_err());
+        let grid = Mesh::new(&[("x", 2), ("y", 3)]).unwrap();
+        assert!(grid.clone().with_formula(0, &[2, 1]).is_err());
+        assert!(grid.clone().with_formula(0, &[0, 1]).is_err());
+        assert_eq!(grid.clone().with_formula(7, &[1, 2]).unwrap().position_of(12), Some(5));
+        assert!(grid.with_formula(0, &[1]).is_err());
     }
 }
