@@ -43,7 +43,7 @@ pub use axis::{Axis, AxisMap, Cut, Cuts, Extent, Holder, Holding, LABEL_LIMIT, L
 pub use distribution::{BOXES_LIMIT, Boxes, Direction, Distribution, ElementHolder};
 pub use error::Error;
 pub use fingerprint::Fingerprint;
-pub use index::{IndexSet, Indices, Segment};
+pub use index::{IndexSet, Indices, Segment, Segments};
 pub use kind::{Kind, Operator};
 pub use mesh::{Mesh, Rank};
 pub use region::{Region, Slab};

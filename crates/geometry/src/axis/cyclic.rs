@@ -1,7 +1,7 @@
 //! Blocks dealt round-robin, possibly seen through a view.
 
 use super::View;
-use crate::index::{IndexSet, Indices, Segment};
+use crate::index::{IndexSet, Indices, Segment, Segments};
 use crate::number::{gcd, index};
 
 /// The pattern of coordinates along a cyclic axis: visible index `k` lies on coordinate
@@ -134,8 +134,8 @@ impl Pattern {
                 found.sort_unstable();
                 let same = |a: &(usize, Segment), b: &(usize, Segment)| a.0 == b.0;
                 let group = |run: &[(usize, Segment)]| {
-                    let segments = run.iter().map(|(_, segment)| *segment).collect();
-                    (run[0].0, IndexSet::from_segments(segments))
+                    let segments = run.iter().map(|(_, segment)| *segment);
+                    (run[0].0, IndexSet::from_segments(segments.collect::<Segments>()))
                 };
                 found.chunk_by(same).map(group).collect()
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{AxisMap, Cut, Cuts, Extent, Holder, Holding};
-use crate::index::{IndexSet, Indices, Segment};
+use crate::index::{IndexSet, Indices, Segment, Segments};
 use crate::number::{index, lift_order, position};
 
 /// The visible indices `from..to` under one lift.
@@ -195,7 +195,7 @@ impl AxisMap {
                 Indices::List(list) => Indices::List(list.iter().map(|k| place(*k)).collect()),
             });
         }
-        set.is_empty().then(|| Indices::Segments(Vec::new()))
+        set.is_empty().then(|| Indices::Segments(Segments::new()))
     }
 
     /// True if held covers the axis by its form alone.

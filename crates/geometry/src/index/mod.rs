@@ -4,4 +4,4 @@ mod segment;
 mod set;
 
 pub use segment::Segment;
-pub use set::{IndexSet, Indices};
+pub use set::{IndexSet, Indices, Segments};

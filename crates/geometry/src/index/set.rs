@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::Segment;
+
+/// Disjoint segments, mostly one: kept in place.
+pub type Segments = SmallVec<[Segment; 1]>;
 
 /// A set of indices of one axis: disjoint segments, or a list where no formula is known.
 ///
@@ -16,7 +21,7 @@ pub struct IndexSet(Indices);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Indices {
     /// Disjoint segments, sorted by start.
-    Segments(Vec<Segment>),
+    Segments(Segments),
     /// An ascending list.
     List(Arc<[usize]>),
 }
@@ -30,9 +35,13 @@ impl IndexSet {
 
     /// The union of disjoint segments in any order.
     #[must_use]
-    pub fn from_segments(mut segments: Vec<Segment>) -> Self {
+    pub fn from_segments(segments: impl Into<Segments>) -> Self {
+        let mut segments: Segments = segments.into();
+        if segments.len() < 2 {
+            return Self(Indices::Segments(segments));
+        }
         segments.sort_unstable();
-        let mut merged: Vec<Segment> = Vec::with_capacity(segments.len());
+        let mut merged = Segments::new();
         for segment in segments {
             match merged.last_mut() {
                 Some(last)
@@ -116,7 +125,8 @@ impl IndexSet {
         }
         match &self.0 {
             Indices::Segments(segments) => {
-                Self::from_segments(segments.iter().flat_map(|s| s.clip(low, high)).collect())
+                let parts = segments.iter().flat_map(|s| s.clip(low, high));
+                Self::from_segments(parts.collect::<Segments>())
             }
             Indices::List(list) => {
                 let from = list.partition_point(|i| *i < low);
@@ -137,7 +147,7 @@ impl IndexSet {
             Indices::List(_) => None,
         });
         match segments.collect::<Option<Vec<_>>>() {
-            Some(parts) => Self::from_segments(parts.concat()),
+            Some(parts) => Self::from_segments(parts.into_iter().flatten().collect::<Segments>()),
             None => {
                 let mut list: Vec<usize> = sets.iter().flat_map(IndexSet::iter).collect();
                 list.sort_unstable();
@@ -155,7 +165,7 @@ impl IndexSet {
                 (Self(Indices::List(head.into())), Self(Indices::List(tail.into())))
             }
             Indices::Segments(segments) => {
-                let (mut head, mut tail, mut room) = (Vec::new(), Vec::new(), size);
+                let (mut head, mut tail, mut room) = (Segments::new(), Segments::new(), size);
                 for segment in segments {
                     let taken = room.min(segment.size());
                     let (runs, rest) = (taken / segment.length(), taken % segment.length());
@@ -189,9 +199,11 @@ mod tests {
 
     #[test]
     fn split_keeps_message_order() {
-        let segments =
-            [Segment::strided(1, 2, 4, 3), Segment::run(3, 4)].into_iter().flatten().collect();
-        let sets = [IndexSet::from_segments(segments), IndexSet::from_list(vec![2, 3, 8])];
+        let segments = [Segment::strided(1, 2, 4, 3), Segment::run(3, 4)].into_iter().flatten();
+        let sets = [
+            IndexSet::from_segments(segments.collect::<Segments>()),
+            IndexSet::from_list(vec![2, 3, 8]),
+        ];
         for set in sets {
             let all: Vec<usize> = set.iter().collect();
             for size in 0..=all.len() {

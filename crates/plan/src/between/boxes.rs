@@ -5,17 +5,14 @@ use std::collections::BTreeMap;
 use pantile_geometry::{AxisMap, Distribution, Holder, Holding, IndexSet, Kind, Rank};
 
 use super::factor::{class_pairs, merged, side, transfer};
-use super::problem::{Problem, Role};
+use super::problem::{Me, Problem, Role};
 use super::rule::{Rule, Set};
 use crate::{Error, Lifts, Transfer};
 
 type Range = (usize, usize);
 
 /// All transfers, or those of one rank in one role.
-pub(super) fn transfers(
-    problem: &Problem,
-    me: Option<(Rank, Role)>,
-) -> Result<Vec<Transfer>, Error> {
+pub(super) fn transfers(problem: &Problem, me: Option<&Me>) -> Result<Vec<Transfer>, Error> {
     if problem.source == problem.target {
         return Ok(identity(&problem.source, me));
     }
@@ -36,9 +33,9 @@ fn tiles(side: &Distribution) -> bool {
     !side.clone().all_terms(pantile_geometry::Operator::Sum).has_terms()
 }
 
-fn identity(side: &Distribution, me: Option<(Rank, Role)>) -> Vec<Transfer> {
+fn identity(side: &Distribution, me: Option<&Me>) -> Vec<Transfer> {
     let ranks: Vec<Rank> = match me {
-        Some((rank, _)) => vec![rank],
+        Some(me) => vec![me.rank],
         None => side.mesh().ranks().collect(),
     };
     let own = |rank: Rank| {
@@ -57,15 +54,15 @@ fn boxes_of(side: &Distribution) -> Vec<(usize, Rank, &[Range])> {
 }
 
 /// Terms in boxes to copies in boxes: everybody to everybody whose boxes meet.
-fn both(problem: &Problem, me: Option<(Rank, Role)>) -> Vec<Transfer> {
+fn both(problem: &Problem, me: Option<&Me>) -> Vec<Transfer> {
     let (senders, receivers) = (boxes_of(&problem.source), boxes_of(&problem.target));
     let mut transfers = Vec::new();
     for (_, from, source) in &senders {
         for (_, to, target) in &receivers {
             let wanted = match me {
                 None => true,
-                Some((rank, Role::Sender)) => rank == *from,
-                Some((rank, Role::Receiver)) => rank == *to,
+                Some(me) if me.role == Role::Sender => me.rank == *from,
+                Some(me) => me.rank == *to,
             };
             if wanted {
                 let meet = source.iter().zip(*target).map(|(a, b)| (a.0.max(b.0), a.1.min(b.1)));
@@ -86,7 +83,7 @@ fn both(problem: &Problem, me: Option<(Rank, Role)>) -> Vec<Transfer> {
 }
 
 /// Boxes on the side of `boxed`, a product of axes on the other.
-fn one_side(problem: &Problem, boxed: Role, me: Option<(Rank, Role)>) -> Vec<Transfer> {
+fn one_side(problem: &Problem, boxed: Role, me: Option<&Me>) -> Vec<Transfer> {
     let (with_boxes, other) = match boxed {
         Role::Sender => (&problem.source, &problem.target),
         Role::Receiver => (&problem.target, &problem.source),
@@ -94,16 +91,15 @@ fn one_side(problem: &Problem, boxed: Role, me: Option<(Rank, Role)>) -> Vec<Tra
     let axes = other.axes().unwrap_or_default();
     let mut transfers = Vec::new();
     for (position, rank, ranges) in boxes_of(with_boxes) {
-        if me.is_some_and(|(me, role)| role == boxed && me != rank) {
+        if me.is_some_and(|me| me.role == boxed && me.rank != rank) {
             continue;
         }
         // If the other side's rank is asked for, only what it holds can matter.
         let only = |axis: usize| match me {
-            Some((me, role)) if role != boxed => other.coordinate(me, axis),
+            Some(me) if me.role != boxed => other.coordinate(me.rank, axis),
             _ => None,
         };
-        let idle =
-            me.is_some_and(|(me, role)| role != boxed && other.mesh().position_of(me).is_none());
+        let idle = me.is_some_and(|me| me.role != boxed && problem.is_idle(me));
         if idle {
             continue;
         }
@@ -127,7 +123,7 @@ fn one_box(
     problem: &Problem,
     boxed: Role,
     (position, pieces): Pieces<'_>,
-    me: Option<(Rank, Role)>,
+    me: Option<&Me>,
     out: &mut Vec<Transfer>,
 ) {
     let class = &problem.classes[0];
@@ -153,7 +149,7 @@ fn one_box(
         }
     }
     for (pair, boxes) in found {
-        out.extend(merged(boxes).into_iter().map(|sets| transfer(problem, &pair, &sets)));
+        out.extend(merged(boxes).into_iter().map(|sets| transfer(problem, &pair, sets)));
     }
 }
 
@@ -169,7 +165,7 @@ struct Piece {
 
 /// Boxes of copies as a source, or of terms as a target: every box matters for every other, so
 /// the array is cut at all their ends.
-fn cell_by_cell(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec<Transfer>, Error> {
+fn cell_by_cell(problem: &Problem, me: Option<&Me>) -> Result<Vec<Transfer>, Error> {
     let pieces: Vec<Vec<Piece>> =
         (0..problem.source.ndim()).map(|axis| pieces_of(problem, axis)).collect();
     let counts = pieces.iter().map(|list| list.len() as u128);
@@ -206,7 +202,7 @@ fn cell_by_cell(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec<Trans
     let all = found
         .into_iter()
         .flat_map(|(pair, boxes)| merged(boxes).into_iter().map(move |sets| (pair.clone(), sets)));
-    Ok(all.map(|(pair, sets)| transfer(problem, &pair, &sets)).collect())
+    Ok(all.map(|(pair, sets)| transfer(problem, &pair, sets)).collect())
 }
 
 /// An axis cut at the ends of all boxes, and by the axis map of the side that has one.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use pantile_geometry::{Holder, IndexSet, Kind, Rank, Region};
+use pantile_geometry::{Holder, IndexSet, Kind, Region};
 
 use smallvec::smallvec;
 
 use super::atoms::{Atom, atoms};
-use super::problem::{Class, Group, Problem, Role, Way};
+use super::problem::{Class, Group, Me, Problem, Role, Way};
 use super::rule::{Choice, Coordinates, Places, Rule, Set, Side};
 use crate::{Error, Lifts, Transfer};
 
@@ -40,22 +40,18 @@ pub(super) fn check_limit(pairs: u128) -> Result<(), Error> {
 }
 
 /// The factors of a movement; with `me`, only what that rank sends or receives.
-pub(crate) fn factors(problem: &Problem, me: Option<(Rank, Role)>) -> Result<Vec<Factor>, Error> {
+pub(crate) fn factors(problem: &Problem, me: Option<&Me>) -> Result<Vec<Factor>, Error> {
     problem.groups.iter().map(|group| factor(problem, group, me)).collect()
 }
 
 /// The table of one group of classes.
-pub(crate) fn factor(
-    problem: &Problem,
-    group: &Group,
-    me: Option<(Rank, Role)>,
-) -> Result<Factor, Error> {
+pub(crate) fn factor(problem: &Problem, group: &Group, me: Option<&Me>) -> Result<Factor, Error> {
     let mut lists: Vec<Vec<Atom>> = Vec::new();
     for axis in &group.axes {
         let only = match me {
             None => None,
-            Some((rank, role)) => match problem.coordinate(rank, role, *axis) {
-                Some(coordinate) => Some((role, coordinate)),
+            Some(me) => match problem.coordinate(me, *axis) {
+                Some(coordinate) => Some((me.role, coordinate)),
                 // An idle rank: there is nothing to list.
                 None => return Ok(Factor { axes: group.axes.clone(), entries: Vec::new() }),
             },
@@ -102,7 +98,7 @@ fn pairs_of(
     problem: &Problem,
     group: &Group,
     tuple: &[&Atom],
-    me: Option<(Rank, Role)>,
+    me: Option<&Me>,
 ) -> Result<Vec<Pair>, Error> {
     let mut product = vec![Pair {
         from: smallvec![0; problem.source.mesh().shape().len()],
@@ -151,13 +147,13 @@ pub(super) fn class_pairs(
     rule: &Rule<'_>,
     problem: &Problem,
     class: &Class,
-    me: Option<(Rank, Role)>,
+    me: Option<&Me>,
 ) -> Vec<Pair> {
     let chosen = match me {
         None => rule.pairs(),
-        Some((rank, role)) => {
-            let Some(place) = rule.place_of(problem, class, rank) else { return Vec::new() };
-            match role {
+        Some(me) => {
+            let Some(place) = me.place(problem, class) else { return Vec::new() };
+            match me.role {
                 Role::Sender => rule.sends(place),
                 Role::Receiver => rule.receives(place),
             }
@@ -243,7 +239,7 @@ fn descend(
     out: &mut Vec<Transfer>,
 ) {
     let Some((factor, rest)) = factors.split_first() else {
-        out.push(transfer(problem, pair, sets));
+        out.push(transfer(problem, pair, sets.clone()));
         return;
     };
     for (more, boxes) in &factor.entries {
@@ -257,7 +253,7 @@ fn descend(
     }
 }
 
-pub(super) fn transfer(problem: &Problem, pair: &Pair, sets: &[IndexSet]) -> Transfer {
+pub(super) fn transfer(problem: &Problem, pair: &Pair, sets: Vec<IndexSet>) -> Transfer {
     let lifts = |some: &[(usize, i64)]| {
         let mut turns = if some.is_empty() { Vec::new() } else { vec![0; sets.len()] };
         some.iter().for_each(|(axis, lift)| turns[*axis] = *lift);
@@ -268,7 +264,7 @@ pub(super) fn transfer(problem: &Problem, pair: &Pair, sets: &[IndexSet]) -> Tra
         to: problem.target.mesh().rank_of(&pair.to),
         source_lifts: lifts(&pair.from_lifts),
         target_lifts: lifts(&pair.to_lifts),
-        region: Region::new(sets.to_vec()),
+        region: Region::new(sets),
     }
 }
 

@@ -19,6 +19,7 @@ mod rule;
 
 use factor::factors;
 pub(crate) use factor::{Factor, factor, merged};
+use problem::Me;
 pub(crate) use problem::{Group, Problem, Role, Way, operator};
 
 use crate::{Error, Transfer};
@@ -48,13 +49,13 @@ fn collect(
     me: Option<(Rank, Role)>,
 ) -> Result<Vec<Transfer>, Error> {
     let problem = Problem::new(source, target)?;
+    let me = me.map(|(rank, role)| Me::new(&problem, rank, role));
     let mut transfers = if problem.has_boxes() {
-        boxes::transfers(&problem, me)?
+        boxes::transfers(&problem, me.as_ref())?
+    } else if me.as_ref().is_some_and(|me| problem.is_idle(me)) {
+        Vec::new()
     } else {
-        match me {
-            Some((rank, role)) if problem.is_idle(rank, role) => Vec::new(),
-            _ => factor::multiply(&problem, &factors(&problem, me)?)?,
-        }
+        factor::multiply(&problem, &factors(&problem, me.as_ref())?)?
     };
     transfers.sort_unstable();
     Ok(transfers)

@@ -11,6 +11,32 @@ pub(crate) enum Role {
     Receiver,
 }
 
+/// The rank whose share is wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct Me {
+    pub(crate) rank: Rank,
+    pub(crate) role: Role,
+    /// Its coordinates on the mesh that both sides share, if they do.
+    coordinates: Option<Vec<usize>>,
+}
+
+impl Me {
+    pub(crate) fn new(problem: &Problem, rank: Rank, role: Role) -> Self {
+        let shared = problem.same_mesh.then(|| problem.source.mesh().coordinates_of(rank));
+        Self { rank, role, coordinates: shared.flatten() }
+    }
+
+    /// The place of this rank in a class.
+    pub(crate) fn place(&self, problem: &Problem, class: &Class) -> Option<usize> {
+        if !problem.same_mesh {
+            return Some(self.rank);
+        }
+        let (coordinates, shape) = (self.coordinates.as_ref()?, problem.source.mesh().shape());
+        let along = class.mesh_axes.iter();
+        Some(along.fold(0, |at, axis| at * shape[*axis] + coordinates[*axis]))
+    }
+}
+
 /// A direction of one side.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
@@ -79,12 +105,12 @@ impl Problem {
     }
 
     /// True if the rank is not on the mesh of its role's side.
-    pub(crate) fn is_idle(&self, rank: Rank, role: Role) -> bool {
-        let mesh = match role {
+    pub(crate) fn is_idle(&self, me: &Me) -> bool {
+        let mesh = match me.role {
             Role::Sender => self.source.mesh(),
             Role::Receiver => self.target.mesh(),
         };
-        mesh.position_of(rank).is_none()
+        mesh.position_of(me.rank).is_none()
     }
 
     /// The map of an array axis on both sides.
@@ -95,10 +121,10 @@ impl Problem {
     }
 
     /// Coordinate of a rank along an array axis, on the side of its role.
-    pub(crate) fn coordinate(&self, rank: Rank, role: Role, axis: usize) -> Option<usize> {
-        match role {
-            Role::Sender => self.source.coordinate(rank, axis),
-            Role::Receiver => self.target.coordinate(rank, axis),
+    pub(crate) fn coordinate(&self, me: &Me, axis: usize) -> Option<usize> {
+        match me.role {
+            Role::Sender => self.source.coordinate(me.rank, axis),
+            Role::Receiver => self.target.coordinate(me.rank, axis),
         }
     }
 }

@@ -6,11 +6,11 @@
 //! holder at the place of (t0, d), m(s) the t of the target holder at the place of (s, c0);
 //! where there is none, or no anchor, the owner's.
 
-use pantile_geometry::{Distribution, Holder, Holding, Kind, Rank};
+use pantile_geometry::{Distribution, Holder, Holding, Kind};
 
 use smallvec::{SmallVec, smallvec};
 
-use super::problem::{Class, Problem, Way};
+use super::problem::Way;
 
 /// Who holds along one direction.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ impl Set<'_> {
 /// One side of a class for one atom per array axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Side<'a> {
-    pub(crate) ways: Vec<(&'a Way, Set<'a>)>,
+    pub(crate) ways: SmallVec<[(&'a Way, Set<'a>); 4]>,
     pub(crate) places: Places<'a>,
 }
 
@@ -70,6 +70,9 @@ pub(crate) enum Places<'a> {
 
 /// A holder of a class: one (coordinate, lift) per direction.
 pub(crate) type Choice = SmallVec<[Holder; 4]>;
+
+/// Several of them, mostly one.
+type Choices = SmallVec<[Choice; 1]>;
 
 /// Coordinates on the axes of a mesh, or along the directions of a side.
 pub(crate) type Coordinates = SmallVec<[usize; 4]>;
@@ -141,9 +144,9 @@ impl Side<'_> {
     }
 
     /// All holders at a place: one choice per combination of lifts.
-    pub(crate) fn choices_at(&self, place: usize) -> Vec<Choice> {
-        let Some(lifts) = self.lifts_at(place) else { return Vec::new() };
-        let mut choices = vec![Choice::new()];
+    pub(crate) fn choices_at(&self, place: usize) -> Choices {
+        let Some(lifts) = self.lifts_at(place) else { return Choices::new() };
+        let mut choices: Choices = smallvec![Choice::new()];
         for (coordinate, lifts) in lifts {
             let longer = choices.iter().flat_map(|choice: &Choice| {
                 lifts.iter().map(move |lift| {
@@ -188,8 +191,8 @@ impl Side<'_> {
 
     /// Every combination of holders along the directions of one kind; the directions of the
     /// other kind are copied from `base`.
-    fn combinations(&self, kind: Kind, base: &[Holder]) -> Vec<Choice> {
-        let mut choices = vec![Choice::from_slice(base)];
+    fn combinations(&self, kind: Kind, base: &[Holder]) -> Choices {
+        let mut choices: Choices = smallvec![Choice::from_slice(base)];
         for (at, (way, set)) in self.ways.iter().enumerate() {
             if way.kind == kind {
                 let longer = choices.iter().flat_map(|choice: &Choice| {
@@ -390,16 +393,5 @@ impl<'a> Rule<'a> {
             }
         }
         pairs
-    }
-
-    /// The place of a rank in this class, seen from the source's or the target's side.
-    pub(crate) fn place_of(&self, problem: &Problem, class: &Class, rank: Rank) -> Option<usize> {
-        if !problem.same_mesh {
-            return Some(rank);
-        }
-        let mesh = problem.source.mesh();
-        let coordinates = mesh.coordinates_of(rank)?;
-        let along = class.mesh_axes.iter();
-        Some(along.fold(0, |at, axis| at * mesh.shape()[*axis] + coordinates[*axis]))
     }
 }
