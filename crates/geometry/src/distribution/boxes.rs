@@ -24,6 +24,14 @@ impl Boxes {
         &self.list
     }
 
+    /// Mesh positions whose box has the element, ascending.
+    pub fn around<'a>(&'a self, element: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
+        let inside = move |ranges: &[(usize, usize)]| {
+            ranges.iter().zip(element).all(|(range, at)| range.0 <= *at && *at < range.1)
+        };
+        (0..self.list.len()).filter(move |position| inside(&self.list[*position]))
+    }
+
     /// What it means that several boxes hold an element.
     #[must_use]
     pub fn kind(&self) -> Kind {

@@ -1,6 +1,5 @@
 //! Distributions made from others: slices, single indices, writes.
 
-use super::normal::is_holder;
 use super::{Distribution, Map};
 use crate::axis::{Cut, Extent};
 use crate::mesh::unflatten;
@@ -134,10 +133,8 @@ impl Distribution {
             if let Cut::Block(_) = map.cut() {
                 map.check_owners_hold(axis)?;
                 let holdings = map.split(&region.axes()[axis], None);
-                stale |= holdings.iter().any(|(holding, _)| {
-                    let owner = holding.owner.map_or(0, |owner| owner.coordinate);
-                    holding.holders.len() > usize::from(is_holder(&holding.holders, owner))
-                });
+                // `check_owners_hold` has seen the owner among the holders: any other is stale.
+                stale |= holdings.iter().any(|(holding, _)| holding.holders.len() > 1);
             }
         }
         if !stale || region.is_empty() {

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::{Distribution, Map, Product};
-use crate::axis::{AxisMap, Holder};
+use crate::axis::AxisMap;
 use crate::{Error, Fingerprint, Kind, Operator};
 
 impl Distribution {
@@ -107,9 +107,4 @@ impl Hash for Distribution {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.fingerprint().hash(state);
     }
-}
-
-/// Nearest lift of a coordinate among holders, if it is one of them.
-pub(super) fn is_holder(holders: &[Holder], coordinate: usize) -> bool {
-    holders.iter().any(|holder| holder.coordinate == coordinate)
 }

@@ -26,17 +26,9 @@ impl Distribution {
         self.assert_inside(index);
         let mut holders = match &self.map {
             Map::Boxes(boxes) => {
-                let inside = |ranges: &[(usize, usize)]| {
-                    ranges.iter().zip(index).all(|(range, at)| range.0 <= *at && *at < range.1)
-                };
-                let positions = boxes.list().iter().enumerate().filter(|(_, b)| inside(b));
-                let lifts = vec![0; index.len()];
-                positions
-                    .map(|(at, _)| ElementHolder {
-                        rank: self.mesh.rank_at(at),
-                        lifts: lifts.clone(),
-                    })
-                    .collect()
+                let rank = |at| self.mesh.rank_at(at);
+                let holder = |at| ElementHolder { rank: rank(at), lifts: vec![0; index.len()] };
+                boxes.around(index).map(holder).collect()
             }
             Map::Axes(product) => {
                 let holdings =
@@ -99,11 +91,8 @@ impl Distribution {
         match &self.map {
             // The lowest coordinate, not the lowest rank.
             Map::Boxes(boxes) => {
-                let inside = |ranges: &Vec<(usize, usize)>| {
-                    ranges.iter().zip(index).all(|(range, at)| range.0 <= *at && *at < range.1)
-                };
-                let at = boxes.list().iter().position(inside)?;
-                Some(ElementHolder { rank: self.mesh.rank_at(at), lifts: vec![0; index.len()] })
+                let rank = self.mesh.rank_at(boxes.around(index).next()?);
+                Some(ElementHolder { rank, lifts: vec![0; index.len()] })
             }
             Map::Axes(product) => {
                 let mut coordinates = vec![0; self.mesh.shape().len()];

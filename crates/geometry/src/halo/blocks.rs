@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::error::HaloError;
 use super::number::{check_size, check_workers};
+use crate::Cuts;
 
 /// An axis cut into one block per worker, in worker order; blocks may be empty.
 ///
@@ -12,15 +13,8 @@ use super::number::{check_size, check_workers};
 #[derive(Clone, Debug)]
 pub struct Blocks {
     extent: usize,
-    cut: Cut,
-}
-
-#[derive(Clone, Debug)]
-enum Cut {
-    /// Number of workers.
-    Balanced(usize),
-    /// Where each block starts, and the extent at the end.
-    Starts(Vec<usize>),
+    workers: usize,
+    cuts: Cuts,
 }
 
 /// Where a source block and a target block share cells, in the local indices of both.
@@ -55,7 +49,7 @@ impl Blocks {
     pub fn balanced(extent: usize, workers: usize) -> Result<Self, HaloError> {
         check_size("extent", extent)?;
         check_workers(workers)?;
-        Ok(Self { extent, cut: Cut::Balanced(workers) })
+        Ok(Self { extent, workers, cuts: Cuts::Balanced })
     }
 
     /// Cuts an axis into blocks of these extents.
@@ -72,7 +66,7 @@ impl Blocks {
         }
         check_size("extent", extent)?;
         starts.push(extent);
-        Ok(Self { extent, cut: Cut::Starts(starts) })
+        Ok(Self { extent, workers: extents.len(), cuts: Cuts::At(starts.into()) })
     }
 
     /// The extent of the whole axis.
@@ -84,10 +78,7 @@ impl Blocks {
     /// The number of blocks.
     #[must_use]
     pub fn workers(&self) -> usize {
-        match &self.cut {
-            Cut::Balanced(workers) => *workers,
-            Cut::Starts(starts) => starts.len() - 1,
-        }
+        self.workers
     }
 
     /// The block of a worker; past the last worker the empty range at the end of the axis.
@@ -96,7 +87,8 @@ impl Blocks {
         if worker >= self.workers() {
             return self.extent..self.extent;
         }
-        self.start(worker)..self.start(worker + 1)
+        let (start, stop) = self.cuts.part(self.extent, self.workers, worker);
+        start..stop
     }
 
     /// The blocks that share cells with `range`, each with what it shares, in worker order.
@@ -145,32 +137,12 @@ impl Blocks {
         Self::from_extents(&extents)
     }
 
-    /// Where the block of `worker <= workers` starts.
-    fn start(&self, worker: usize) -> usize {
-        match &self.cut {
-            Cut::Balanced(workers) => {
-                let (quotient, remainder) = (self.extent / workers, self.extent % workers);
-                quotient * worker + worker.min(remainder)
-            }
-            Cut::Starts(starts) => starts[worker],
-        }
-    }
-
-    /// The first worker whose block ends after `index`.
+    /// The worker whose block has `index`; past the axis, one past the last worker.
     fn worker_of(&self, index: usize) -> usize {
-        match &self.cut {
-            _ if index >= self.extent => self.workers(),
-            Cut::Balanced(workers) => {
-                let (quotient, remainder) = (self.extent / workers, self.extent % workers);
-                let larger = remainder * (quotient + 1);
-                match (index.checked_sub(larger), quotient) {
-                    (None, _) => index / (quotient + 1),
-                    (Some(rest), 1..) => remainder + rest / quotient,
-                    (Some(_), 0) => *workers,
-                }
-            }
-            Cut::Starts(starts) => starts[1..].partition_point(|end| *end <= index),
+        if index >= self.extent {
+            return self.workers;
         }
+        self.cuts.part_of(self.extent, self.workers, index)
     }
 }
 

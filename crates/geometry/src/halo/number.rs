@@ -3,7 +3,7 @@
 use super::error::HaloError;
 
 /// The largest extent, kernel, stride, padding or dilation: all arithmetic stays far below 2^63.
-pub const MAX_EXTENT: usize = 1 << 48;
+pub const MAX_EXTENT: usize = crate::number::LENGTH_LIMIT;
 
 /// The most workers on one axis: tables have a row for each.
 pub const MAX_WORKERS: usize = 1 << 26;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::error::SliceError;
 use super::slice::{MAX_MEMBERS, check};
+use crate::Cuts;
 
 /// The rows of one member: `extent` over `members`, the remainder on the last ones.
 ///
@@ -21,9 +22,8 @@ pub fn default_rows(
         return Err(SliceError::MemberOutOfRange { member, members });
     }
     check_members(members)?;
-    let (quotient, remainder) = (extent / members, extent % members);
-    let start = |member: usize| member * quotient + member.saturating_sub(members - remainder);
-    Ok(start(member)..start(member + 1))
+    let (start, stop) = Cuts::RemainderLast.part(extent, members, member);
+    Ok(start..stop)
 }
 
 /// Refuses no members and more than [`MAX_MEMBERS`].

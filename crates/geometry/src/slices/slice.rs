@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::error::SliceError;
 
 /// The largest index, extent or stride: sums and products of checked numbers never overflow.
-pub const MAX_INDEX: usize = 1 << 48;
+pub const MAX_INDEX: usize = crate::number::LENGTH_LIMIT;
 
 /// The most members: lists have an entry for each.
 pub const MAX_MEMBERS: usize = 1 << 26;

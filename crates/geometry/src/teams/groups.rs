@@ -13,9 +13,10 @@
 //! ```
 
 use super::error::TeamError;
-use super::index::{chosen_extents, flatten_chosen, line, unflatten};
+use super::index::{chosen_extents, flatten_chosen, line};
 use super::partition::Partition;
 use super::sub::AxisChoice;
+use crate::mesh::unflatten;
 
 /// Which of the two whole-tensor movements groups are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +189,7 @@ impl Groups {
     fn cell_on_large(&self, world_rank: usize) -> Option<usize> {
         let rank = self.large.rank_of(world_rank)?;
         let shape = self.large.shape();
-        Some(flatten_chosen(&shape, &unflatten(&shape, rank), &self.matched))
+        Some(flatten_chosen(&shape, &unflatten(rank, &shape), &self.matched))
     }
 }
 

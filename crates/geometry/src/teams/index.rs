@@ -1,20 +1,6 @@
-//! Row-major positions, whole and restricted to some of the axes.
+//! Row-major positions restricted to some of the axes.
 
-/// The row-major position of `index` in a grid of `shape`; of no axes it is 0.
-pub(super) fn flatten(shape: &[usize], index: &[usize]) -> usize {
-    debug_assert_eq!(shape.len(), index.len());
-    shape.iter().zip(index).fold(0, |position, (extent, coordinate)| position * extent + coordinate)
-}
-
-/// The inverse of [`flatten`].
-pub(super) fn unflatten(shape: &[usize], mut position: usize) -> Vec<usize> {
-    let mut index = vec![0; shape.len()];
-    for (coordinate, extent) in index.iter_mut().zip(shape).rev() {
-        *coordinate = position % extent;
-        position /= extent;
-    }
-    index
-}
+use crate::mesh::unflatten;
 
 /// The row-major position over the axes where `chosen` is set, in axis order.
 pub(super) fn flatten_chosen(shape: &[usize], index: &[usize], chosen: &[bool]) -> usize {
@@ -35,7 +21,7 @@ pub(super) fn chosen_extents(shape: &[usize], chosen: &[bool]) -> Vec<usize> {
 /// The ranks, ascending, of all grid points whose coordinates on the `fixed` axes have the
 /// row-major position `position` (taken over those axes).
 pub(super) fn line(shape: &[usize], fixed: &[bool], position: usize) -> Vec<usize> {
-    let fixed_index = unflatten(&chosen_extents(shape, fixed), position);
+    let fixed_index = unflatten(position, &chosen_extents(shape, fixed));
     let mut ranks = vec![0];
     let mut next_fixed = fixed_index.into_iter();
     for (extent, fixed) in shape.iter().zip(fixed) {
@@ -56,17 +42,6 @@ pub(super) fn line(shape: &[usize], fixed: &[bool], position: usize) -> Vec<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn positions_and_indices_are_inverse() {
-        let shape = [2, 3, 4];
-        for position in 0..24 {
-            let index = unflatten(&shape, position);
-            assert_eq!(flatten(&shape, &index), position);
-        }
-        assert_eq!(unflatten(&shape, 23), [1, 2, 3]);
-        assert_eq!((flatten(&[], &[]), unflatten(&[], 0)), (0, vec![]));
-    }
 
     #[test]
     fn lines_ascend_and_keep_the_fixed_coordinates() {

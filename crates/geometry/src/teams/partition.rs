@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::error::{Extents, TeamError};
-use super::index::{flatten, unflatten};
 use super::members::Members;
+use crate::mesh::{flatten, unflatten};
 
 /// The largest root team: its arithmetic never overflows and no list of members gets out of hand.
 pub const MAX_SIZE: usize = 1 << 26;
@@ -213,7 +213,7 @@ impl Partition {
                 rank: Some(rank),
                 size: Some(self.size()),
                 shape: Some(self.shape()),
-                index: Some(unflatten(&self.shape(), rank)),
+                index: Some(unflatten(rank, &self.shape())),
             },
         }
     }
@@ -225,7 +225,7 @@ impl Partition {
     pub fn cartesian_index(&self, rank: usize) -> Result<Vec<usize>, TeamError> {
         let shape = self.grid()?;
         self.check_rank(rank)?;
-        Ok(unflatten(shape, rank))
+        Ok(unflatten(rank, shape))
     }
 
     /// The rank of the member at these coordinates.
@@ -242,7 +242,7 @@ impl Partition {
                 return Err(TeamError::RankOutOfRange { rank: coordinate, size: extent });
             }
         }
-        Ok(flatten(shape, index))
+        Ok(flatten(index, shape))
     }
 
     /// Per axis the ranks of the left and right neighbour.

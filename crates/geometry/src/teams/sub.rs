@@ -1,8 +1,9 @@
 //! Sub-partitions of a Cartesian partition: sub-topologies and the teams of an all-reduction.
 
 use super::error::TeamError;
-use super::index::{chosen_extents, flatten_chosen, line, unflatten};
+use super::index::{chosen_extents, flatten_chosen, line};
 use super::partition::Partition;
+use crate::mesh::unflatten;
 
 /// Which axes an all-reduction sums over: said by those it reduces or by those it keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +119,7 @@ impl Partition {
     fn line_of(&self, world_rank: usize, fixed: &[bool], sub_shape: Vec<usize>) -> Self {
         let Some(rank) = self.rank_of(world_rank) else { return Self::null() };
         let shape = self.shape();
-        let position = flatten_chosen(&shape, &unflatten(&shape, rank), fixed);
+        let position = flatten_chosen(&shape, &unflatten(rank, &shape), fixed);
         self.line(position, fixed, sub_shape)
     }
 
