@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::{AxisMap, Distribution, Holder, Holding, IndexSet, Kind, Rank};
 
-use super::factor::{class_pairs, merged, side, transfer};
+use super::factor::{Pair, class_pairs, merged, side, transfer, tuples};
 use super::problem::{Me, Problem, Role};
 use super::rule::{Rule, Set};
 use crate::{Error, Lifts, Transfer};
@@ -113,6 +113,17 @@ fn one_side(problem: &Problem, boxed: Role, me: Option<&Me>) -> Vec<Transfer> {
     transfers
 }
 
+/// What each pair moves, in boxes.
+type Found = BTreeMap<Pair, Vec<Vec<IndexSet>>>;
+
+fn listed(problem: &Problem, found: Found) -> Vec<Transfer> {
+    let mut transfers = Vec::new();
+    for (pair, boxes) in found {
+        transfers.extend(merged(boxes).into_iter().map(|sets| transfer(problem, &pair, sets)));
+    }
+    transfers
+}
+
 fn split(map: &AxisMap, (from, to): Range, only: Option<usize>) -> Vec<(Holding, IndexSet)> {
     map.split(&IndexSet::range(from, to), only)
 }
@@ -131,8 +142,8 @@ fn one_box(
         holders: vec![Holder { coordinate: position, lift: 0 }],
         owner: Some(Holder { coordinate: position, lift: 0 }),
     };
-    let mut found: BTreeMap<_, Vec<Vec<IndexSet>>> = BTreeMap::new();
-    for tuple in all_tuples(&pieces.iter().map(Vec::len).collect::<Vec<_>>()) {
+    let mut found = Found::new();
+    for tuple in tuples(pieces.iter().map(Vec::len).collect()) {
         let along = |axis: usize| Set::Held(&pieces[axis][tuple[axis]].0);
         let mut source = side(problem, class, Role::Sender, &along);
         let mut target = side(problem, class, Role::Receiver, &along);
@@ -148,9 +159,7 @@ fn one_box(
             found.entry(pair).or_default().push(sets.clone());
         }
     }
-    for (pair, boxes) in found {
-        out.extend(merged(boxes).into_iter().map(|sets| transfer(problem, &pair, sets)));
-    }
+    out.extend(listed(problem, found));
 }
 
 /// Most cells into which boxes of copies (source) or of terms (target) may cut an array.
@@ -174,8 +183,8 @@ fn cell_by_cell(problem: &Problem, me: Option<&Me>) -> Result<Vec<Transfer>, Err
         return Err(Error::Boxes { cells, limit: CELLS_LIMIT });
     }
     let class = &problem.classes[0];
-    let mut found: BTreeMap<_, Vec<Vec<IndexSet>>> = BTreeMap::new();
-    for tuple in all_tuples(&pieces.iter().map(Vec::len).collect::<Vec<_>>()) {
+    let mut found = Found::new();
+    for tuple in tuples(pieces.iter().map(Vec::len).collect()) {
         let cell: Vec<&Piece> = tuple.iter().zip(&pieces).map(|(at, list)| &list[*at]).collect();
         let corner: Vec<usize> =
             cell.iter().map(|piece| piece.set.hull().map_or(0, |(low, _)| low)).collect();
@@ -199,10 +208,7 @@ fn cell_by_cell(problem: &Problem, me: Option<&Me>) -> Result<Vec<Transfer>, Err
             found.entry(pair).or_default().push(sets.clone());
         }
     }
-    let all = found
-        .into_iter()
-        .flat_map(|(pair, boxes)| merged(boxes).into_iter().map(move |sets| (pair.clone(), sets)));
-    Ok(all.map(|(pair, sets)| transfer(problem, &pair, sets)).collect())
+    Ok(listed(problem, found))
 }
 
 /// An axis cut at the ends of all boxes, and by the axis map of the side that has one.
@@ -231,15 +237,8 @@ fn pieces_of(problem: &Problem, axis: usize) -> Vec<Piece> {
 
 /// The boxes around an element as holders of one direction; `None` if the side has axes.
 fn around(side: &Distribution, element: &[usize]) -> Option<Holding> {
-    side.boxes()?;
-    let inside = |ranges: &[Range]| {
-        ranges.iter().zip(element).all(|(range, at)| range.0 <= *at && *at < range.1)
-    };
-    let holders: Vec<Holder> = boxes_of(side)
-        .into_iter()
-        .filter(|(_, _, ranges)| inside(ranges))
-        .map(|(coordinate, ..)| Holder { coordinate, lift: 0 })
-        .collect();
+    let positions = side.boxes()?.around(element);
+    let holders: Vec<Holder> = positions.map(|coordinate| Holder { coordinate, lift: 0 }).collect();
     Some(Holding { owner: holders.first().copied(), holders })
 }
 
@@ -265,20 +264,4 @@ fn check_cell(
         return Err(Error::TargetGap { axis: 0, index });
     }
     Ok(())
-}
-
-/// One piece number per axis, in every combination.
-fn all_tuples(counts: &[usize]) -> Vec<Vec<usize>> {
-    let mut tuples = vec![Vec::new()];
-    for count in counts {
-        let longer = tuples.iter().flat_map(|tuple: &Vec<usize>| {
-            (0..*count).map(move |at| {
-                let mut tuple = tuple.clone();
-                tuple.push(at);
-                tuple
-            })
-        });
-        tuples = longer.collect();
-    }
-    tuples
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pantile_geometry::{Holder, IndexSet, Kind, Region};
+use pantile_geometry::{Holder, IndexSet, Region};
 
 use smallvec::smallvec;
 
@@ -61,36 +61,27 @@ pub(crate) fn factor(problem: &Problem, group: &Group, me: Option<&Me>) -> Resul
     }
     let mut found: BTreeMap<Pair, Vec<Vec<IndexSet>>> = BTreeMap::new();
     check_limit(lists.iter().map(|list| list.len() as u128).product())?;
-    for_each_tuple(&lists, &mut |tuple| {
-        for pair in pairs_of(problem, group, tuple, me)? {
+    for at in tuples(lists.iter().map(Vec::len).collect()) {
+        let tuple: Vec<&Atom> = at.iter().zip(&lists).map(|(at, list)| &list[*at]).collect();
+        for pair in pairs_of(problem, group, &tuple, me)? {
             let sets = tuple.iter().map(|atom| atom.set.clone()).collect();
             found.entry(pair).or_default().push(sets);
         }
-        Ok(())
-    })?;
+    }
     let entries = found.into_iter().map(|(pair, sets)| (pair, merged(sets))).collect();
     Ok(Factor { axes: group.axes.clone(), entries })
 }
 
-/// One atom per axis, in every combination.
-fn for_each_tuple<'a>(
-    lists: &'a [Vec<Atom>],
-    visit: &mut dyn FnMut(&[&'a Atom]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    if lists.iter().any(Vec::is_empty) {
-        return Ok(());
-    }
-    let mut at = vec![0; lists.len()];
-    loop {
-        let tuple: Vec<&Atom> = at.iter().zip(lists).map(|(at, list)| &list[*at]).collect();
-        visit(&tuple)?;
-        let Some(axis) = (0..lists.len()).rev().find(|axis| at[*axis] + 1 < lists[*axis].len())
-        else {
-            return Ok(());
-        };
-        at[axis] += 1;
-        at[axis + 1..].fill(0);
-    }
+/// One number below each count, in every combination, row-major.
+pub(super) fn tuples(counts: Vec<usize>) -> impl Iterator<Item = Vec<usize>> {
+    let first = (!counts.contains(&0)).then(|| vec![0; counts.len()]);
+    std::iter::successors(first, move |at| {
+        let axis = (0..counts.len()).rev().find(|axis| at[*axis] + 1 < counts[*axis])?;
+        let mut next = at.clone();
+        next[axis] += 1;
+        next[axis + 1..].fill(0);
+        Some(next)
+    })
 }
 
 /// The pairs of all classes of a group, multiplied.
@@ -168,11 +159,12 @@ impl Pair {
             let moved = side.ways.iter().zip(choice).filter(|(_, holder)| holder.lift != 0);
             moved.filter_map(|((way, _), holder)| Some((way.axis?, holder.lift))).collect()
         };
+        let (source, target) = rule.sides();
         Self {
-            from: rule.source.coordinates(from),
-            to: rule.target.coordinates(to),
-            from_lifts: lifts(&rule.source, from),
-            to_lifts: lifts(&rule.target, to),
+            from: source.coordinates(from),
+            to: target.coordinates(to),
+            from_lifts: lifts(source, from),
+            to_lifts: lifts(target, to),
         }
     }
 
@@ -265,16 +257,5 @@ pub(super) fn transfer(problem: &Problem, pair: &Pair, sets: Vec<IndexSet>) -> T
         source_lifts: lifts(&pair.from_lifts),
         target_lifts: lifts(&pair.to_lifts),
         region: Region::new(sets),
-    }
-}
-
-impl Problem {
-    /// Kind of the boxes of a side, if it has any.
-    pub(super) fn boxes_kind(&self, role: Role) -> Option<Kind> {
-        let side = match role {
-            Role::Sender => &self.source,
-            Role::Receiver => &self.target,
-        };
-        Some(side.boxes()?.kind())
     }
 }

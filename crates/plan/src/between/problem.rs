@@ -104,6 +104,15 @@ impl Problem {
         self.source.boxes().is_some() || self.target.boxes().is_some()
     }
 
+    /// Kind of the boxes of a side, if it has any.
+    pub(crate) fn boxes_kind(&self, role: Role) -> Option<Kind> {
+        let side = match role {
+            Role::Sender => &self.source,
+            Role::Receiver => &self.target,
+        };
+        Some(side.boxes()?.kind())
+    }
+
     /// True if the rank is not on the mesh of its role's side.
     pub(crate) fn is_idle(&self, me: &Me) -> bool {
         let mesh = match me.role {

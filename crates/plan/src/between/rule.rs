@@ -184,6 +184,11 @@ impl Side<'_> {
         ways.map(|(_, set)| set.count() as u128).product()
     }
 
+    /// All holders.
+    fn holders(&self) -> u128 {
+        self.count(Kind::Copies) * self.count(Kind::Terms)
+    }
+
     /// True if there are directions, all of this kind.
     fn is_all(&self, kind: Kind) -> bool {
         self.has(kind) && self.ways.iter().all(|(way, _)| way.kind == kind)
@@ -235,163 +240,142 @@ impl Side<'_> {
     }
 }
 
+/// One end of the rule: a side with its owner and its part of the anchor.
+#[derive(Clone, Debug)]
+struct End<'a> {
+    side: Side<'a>,
+    owner: Choice,
+    /// (s0, c0) or (t0, d0); looked for only where copies could become terms.
+    anchor: Option<Choice>,
+}
+
+/// What `by`, whose directions of the other kind are fixed at the anchor, picks of `from`: the
+/// holder at its own place, else the owner. Only the directions of `kind` count.
+///
+/// k(d) is what the target picks of the source's Copies, m(s) what the source picks of the
+/// target's Terms: the same rule with source and target, copies and terms exchanged.
+fn pick(from: &End<'_>, by: &End<'_>, kind: Kind, choice: &[Holder]) -> Choice {
+    if !from.side.has(kind) {
+        return from.owner.clone();
+    }
+    let asking: Choice = match &by.anchor {
+        Some(anchor) => by.side.mix(kind.dual(), anchor, choice),
+        None if by.side.has(kind.dual()) => return from.owner.clone(),
+        None => choice.into(),
+    };
+    let place = by.side.place(&asking);
+    let wanted = |axis: usize| by.side.lift_of(&asking, axis);
+    from.side.holder_at(place, wanted).unwrap_or_else(|| from.owner.clone())
+}
+
+/// The pairs of the holders of `here` at `place`, as (here, there). `here` is the source with
+/// `kind` Copies, or the target with `kind` Terms.
+fn pairs_at(here: &End<'_>, there: &End<'_>, kind: Kind, place: usize) -> Vec<(Choice, Choice)> {
+    let mut pairs = Vec::new();
+    for own in here.side.choices_at(place) {
+        let answer = pick(there, here, kind.dual(), &own);
+        // A holder that is not the owner is picked at its own place only; the owner also
+        // elsewhere, but only if some place has no holder.
+        let alone = here.side.is_all(kind) && (own != here.owner || here.side.is_everywhere());
+        let others = if alone {
+            let mut others = there.side.choices_at(place);
+            others.retain(|choice| match &there.anchor {
+                Some(anchor) => there.side.equal_on(kind.dual(), choice, anchor),
+                None => !there.side.has(kind.dual()),
+            });
+            others
+        } else {
+            there.side.combinations(kind, &there.owner)
+        };
+        for other in others {
+            let picked = pick(here, there, kind, &other);
+            if here.side.equal_on(kind, &picked, &own) {
+                pairs.push((own.clone(), there.side.mix(kind, &other, &answer)));
+            }
+        }
+    }
+    pairs
+}
+
 /// The rule of a class for one atom per array axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule<'a> {
-    pub(crate) source: Side<'a>,
-    pub(crate) target: Side<'a>,
-    source_owner: Choice,
-    target_owner: Choice,
-    /// (s0, c0) and (t0, d0); looked for only where copies could become terms.
-    anchor: Option<(Choice, Choice)>,
+    source: End<'a>,
+    target: End<'a>,
 }
 
 impl<'a> Rule<'a> {
     /// `None` if one of the sides has no holder.
     pub(crate) fn new(source: Side<'a>, target: Side<'a>) -> Option<Self> {
-        let (source_owner, target_owner) = (source.owner()?, target.owner()?);
-        let mut rule = Self { source, target, source_owner, target_owner, anchor: None };
-        if rule.source.has(Kind::Copies) && rule.target.has(Kind::Terms) {
-            rule.anchor = rule.find_anchor();
-        }
-        Some(rule)
+        let mixed = source.has(Kind::Copies) && target.has(Kind::Terms);
+        let anchor = if mixed { find_anchor(&source, &target) } else { None };
+        let (source_anchor, target_anchor) = anchor.unzip();
+        let source = End { owner: source.owner()?, side: source, anchor: source_anchor };
+        let target = End { owner: target.owner()?, side: target, anchor: target_anchor };
+        Some(Self { source, target })
     }
 
     /// Pairs that the rule lists, and places that it looks at to do so.
     pub(crate) fn work(source: &Side<'_>, target: &Side<'_>) -> u128 {
-        let holders = |side: &Side<'_>| side.count(Kind::Copies) * side.count(Kind::Terms);
         let anchor = if source.has(Kind::Copies) && target.has(Kind::Terms) {
-            holders(source).min(holders(target))
+            source.holders().min(target.holders())
         } else {
             0
         };
         anchor.max(source.count(Kind::Terms) * target.count(Kind::Copies))
     }
 
-    fn find_anchor(&self) -> Option<(Choice, Choice)> {
-        let count = |side: &Side<'_>| side.count(Kind::Copies) * side.count(Kind::Terms);
-        let (few, other) = if count(&self.source) <= count(&self.target) {
-            (&self.source, &self.target)
-        } else {
-            (&self.target, &self.source)
-        };
-        let owner = few.owner()?;
-        let half = few.combinations(Kind::Copies, &owner);
-        let all = half.iter().flat_map(|choice| few.combinations(Kind::Terms, choice));
-        let places = all.map(|choice| few.place(&choice));
-        let place = places.filter(|place| other.lifts_at(*place).is_some()).min()?;
-        // The first lift that both have, else the nearest of each.
-        let common = |axis: usize| {
-            let lifts = |side: &Side<'_>| {
-                let at = side.ways.iter().position(|(way, _)| way.axis == Some(axis))?;
-                Some(side.lifts_at(place)?.swap_remove(at).1)
-            };
-            let (source, target) = (lifts(&self.source)?, lifts(&self.target)?);
-            source.into_iter().find(|lift| target.contains(lift))
-        };
-        Some((self.source.holder_at(place, common)?, self.target.holder_at(place, common)?))
-    }
-
-    /// k(d) as a whole source choice: only its Copies directions count.
-    fn k(&self, d: &[Holder]) -> Choice {
-        if !self.source.has(Kind::Copies) {
-            return self.source_owner.clone();
-        }
-        let asking = match &self.anchor {
-            Some((_, t0)) => self.target.mix(Kind::Terms, t0, d),
-            None if self.target.has(Kind::Terms) => return self.source_owner.clone(),
-            None => d.into(),
-        };
-        let place = self.target.place(&asking);
-        let wanted = |axis: usize| self.target.lift_of(&asking, axis);
-        self.source.holder_at(place, wanted).unwrap_or_else(|| self.source_owner.clone())
-    }
-
-    /// m(s) as a whole target choice: only its Terms directions count.
-    fn m(&self, s: &[Holder]) -> Choice {
-        if !self.target.has(Kind::Terms) {
-            return self.target_owner.clone();
-        }
-        let giving = match &self.anchor {
-            Some((c0, _)) => self.source.mix(Kind::Copies, c0, s),
-            None if self.source.has(Kind::Copies) => return self.target_owner.clone(),
-            None => s.into(),
-        };
-        let place = self.source.place(&giving);
-        let wanted = |axis: usize| self.source.lift_of(&giving, axis);
-        self.target.holder_at(place, wanted).unwrap_or_else(|| self.target_owner.clone())
-    }
-
-    fn pair(&self, s: &[Holder], k: &[Holder], m: &[Holder], d: &[Holder]) -> (Choice, Choice) {
-        (self.source.mix(Kind::Terms, s, k), self.target.mix(Kind::Terms, m, d))
+    /// Source and target, for the coordinates of choices.
+    pub(crate) fn sides(&self) -> (&Side<'a>, &Side<'a>) {
+        (&self.source.side, &self.target.side)
     }
 
     /// All pairs.
     pub(crate) fn pairs(&self) -> Vec<(Choice, Choice)> {
-        let all_s = self.source.combinations(Kind::Terms, &self.source_owner);
-        let all_d = self.target.combinations(Kind::Copies, &self.target_owner);
-        let given: Vec<(Choice, Choice)> = all_s.into_iter().map(|s| (self.m(&s), s)).collect();
+        let (source, target) = (&self.source, &self.target);
+        let all_s = source.side.combinations(Kind::Terms, &source.owner);
+        let all_d = target.side.combinations(Kind::Copies, &target.owner);
+        let given: Vec<(Choice, Choice)> =
+            all_s.into_iter().map(|s| (pick(target, source, Kind::Terms, &s), s)).collect();
         let mut pairs = Vec::with_capacity(given.len() * all_d.len());
         for d in all_d {
-            let k = self.k(&d);
-            pairs.extend(given.iter().map(|(m, s)| self.pair(s, &k, m, &d)));
+            let k = pick(source, target, Kind::Copies, &d);
+            pairs.extend(given.iter().map(|(m, s)| {
+                (source.side.mix(Kind::Terms, s, &k), target.side.mix(Kind::Terms, m, &d))
+            }));
         }
         pairs
     }
 
     /// The pairs whose source is at `place`.
     pub(crate) fn sends(&self, place: usize) -> Vec<(Choice, Choice)> {
-        let mut pairs = Vec::new();
-        for own in self.source.choices_at(place) {
-            let m = self.m(&own);
-            // A copy that is not the owner's serves its own place only; the owner's serves
-            // others only if some place has no source holder.
-            let alone = self.source.is_all(Kind::Copies)
-                && (own != self.source_owner || self.source.is_everywhere());
-            let wanting = if alone {
-                let mut here = self.target.choices_at(place);
-                here.retain(|choice| match &self.anchor {
-                    Some((_, t0)) => self.target.equal_on(Kind::Terms, choice, t0),
-                    None => !self.target.has(Kind::Terms),
-                });
-                here
-            } else {
-                self.target.combinations(Kind::Copies, &self.target_owner)
-            };
-            for d in wanting {
-                let k = self.k(&d);
-                if self.source.equal_on(Kind::Copies, &k, &own) {
-                    pairs.push(self.pair(&own, &k, &m, &d));
-                }
-            }
-        }
-        pairs
+        pairs_at(&self.source, &self.target, Kind::Copies, place)
     }
 
     /// The pairs whose target is at `place`.
     pub(crate) fn receives(&self, place: usize) -> Vec<(Choice, Choice)> {
-        let mut pairs = Vec::new();
-        for own in self.target.choices_at(place) {
-            let k = self.k(&own);
-            let alone = self.target.is_all(Kind::Terms)
-                && (own != self.target_owner || self.target.is_everywhere());
-            let giving = if alone {
-                let mut here = self.source.choices_at(place);
-                here.retain(|choice| match &self.anchor {
-                    Some((c0, _)) => self.source.equal_on(Kind::Copies, choice, c0),
-                    None => !self.source.has(Kind::Copies),
-                });
-                here
-            } else {
-                self.source.combinations(Kind::Terms, &self.source_owner)
-            };
-            for s in giving {
-                let m = self.m(&s);
-                if self.target.equal_on(Kind::Terms, &m, &own) {
-                    pairs.push(self.pair(&s, &k, &m, &own));
-                }
-            }
-        }
-        pairs
+        let turned = pairs_at(&self.target, &self.source, Kind::Terms, place);
+        turned.into_iter().map(|(target, source)| (source, target)).collect()
     }
+}
+
+/// The lowest place that holds on both sides, with a holder of each.
+fn find_anchor<'a>(source: &Side<'a>, target: &Side<'a>) -> Option<(Choice, Choice)> {
+    let (few, other) =
+        if source.holders() <= target.holders() { (source, target) } else { (target, source) };
+    let owner = few.owner()?;
+    let half = few.combinations(Kind::Copies, &owner);
+    let all = half.iter().flat_map(|choice| few.combinations(Kind::Terms, choice));
+    let places = all.map(|choice| few.place(&choice));
+    let place = places.filter(|place| other.lifts_at(*place).is_some()).min()?;
+    // The first lift that both have, else the nearest of each.
+    let common = |axis: usize| {
+        let lifts = |side: &Side<'_>| {
+            let at = side.ways.iter().position(|(way, _)| way.axis == Some(axis))?;
+            Some(side.lifts_at(place)?.swap_remove(at).1)
+        };
+        let (source, target) = (lifts(source)?, lifts(target)?);
+        source.into_iter().find(|lift| target.contains(lift))
+    };
+    Some((source.holder_at(place, common)?, target.holder_at(place, common)?))
 }
