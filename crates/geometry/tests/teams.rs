@@ -168,9 +168,11 @@ fn wrong_axes_are_never_ignored() {
     let cube = grid(&span(0, 12), &[2, 3, 2]);
     let error = |axes: AxisChoice| cube.allreduction_of(0, &axes).unwrap_err();
     let ndim = 3;
-    let negative = TeamError::AxisOutOfRange { axis: -1, ndim };
-    assert_eq!(error(AxisChoice::Reduce(vec![-1])), negative);
-    assert_eq!(error(AxisChoice::Keep(vec![-1])), negative);
+    // Negative axes count from the end, and are the same axes.
+    assert_eq!(AxisChoice::Reduce(vec![-1]).kept(ndim), AxisChoice::Reduce(vec![2]).kept(ndim));
+    assert_eq!(AxisChoice::Keep(vec![-3]).kept(ndim), AxisChoice::Keep(vec![0]).kept(ndim));
+    assert_eq!(error(AxisChoice::Reduce(vec![2, -1])), TeamError::RepeatedAxis { axis: -1 });
+    assert_eq!(error(AxisChoice::Keep(vec![-4])), TeamError::AxisOutOfRange { axis: -4, ndim });
     assert_eq!(error(AxisChoice::Reduce(vec![3])), TeamError::AxisOutOfRange { axis: 3, ndim });
     assert_eq!(error(AxisChoice::Keep(vec![1, 1])), TeamError::RepeatedAxis { axis: 1 });
     let line = team(&[0, 1]).allreduction_of(0, &AxisChoice::Reduce(vec![0]));

@@ -116,6 +116,17 @@ impl Distribution {
         })
     }
 
+    /// The distribution after an exchange: everything that there is room for is held.
+    ///
+    /// # Errors
+    /// None for distributions made by the constructors; the signature leaves it open.
+    pub fn exchanged(&self) -> Result<Self, Error> {
+        self.with_each_axis(|axis, map| match (map.cut(), map.room_extent()) {
+            (Cut::Block(_), Some(room)) => map.with_extents(axis, room.clone(), None),
+            _ => Ok(map.clone()),
+        })
+    }
+
     /// The distribution after the owners wrote the elements of `region`. If somebody else holds
     /// one of them, every halo is stale and becomes room.
     ///

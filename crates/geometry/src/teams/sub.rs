@@ -17,11 +17,10 @@ pub enum AxisChoice {
 impl AxisChoice {
     /// Per axis, whether it is kept.
     ///
-    /// Axes count from 0; a negative one is an error rather than a count from the end, so that no
-    /// request is ever ignored.
+    /// Axes count from 0; negative ones from the end, -1 being the last.
     ///
     /// # Errors
-    /// An axis that is negative, not below `ndim`, or listed twice.
+    /// An axis that is not in `-ndim..ndim`, or listed twice (also once from either end).
     pub fn kept(&self, ndim: usize) -> Result<Vec<bool>, TeamError> {
         let (axes, listed_is_kept) = match self {
             Self::Reduce(axes) => (axes, false),
@@ -29,7 +28,9 @@ impl AxisChoice {
         };
         let mut kept = vec![!listed_is_kept; ndim];
         for &axis in axes {
-            let entry = usize::try_from(axis).ok().and_then(|axis| kept.get_mut(axis));
+            let from_start = if axis < 0 { axis.checked_add_unsigned(ndim) } else { Some(axis) };
+            let from_start = from_start.and_then(|axis| usize::try_from(axis).ok());
+            let entry = from_start.and_then(|axis| kept.get_mut(axis));
             let entry = entry.ok_or(TeamError::AxisOutOfRange { axis, ndim })?;
             if *entry == listed_is_kept {
                 return Err(TeamError::RepeatedAxis { axis });

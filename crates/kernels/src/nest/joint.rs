@@ -1,0 +1,127 @@
+//! Two products of axes, cut until they agree.
+
+use super::pieces::{self, Group};
+use super::{Dim, Level, Loop, Pair};
+use crate::Layout;
+use crate::layout::{Axis, Plain};
+
+/// At most this many nests come from the outer blocks; beyond, an axis of several pieces becomes
+/// one list of its elements.
+const OUTER_NESTS_MAX: usize = 16;
+
+/// Axes of both sides that have equally many elements.
+#[derive(Default)]
+struct Block {
+    sides: [Vec<Axis>; 2],
+}
+
+/// The nests that take `source` to `target`, which have equally many elements.
+pub(super) fn loops(source: &Layout, target: &Layout) -> Vec<Loop> {
+    if source.is_empty() {
+        return Vec::new();
+    }
+    let start = Pair { source: source.start(), target: target.start() };
+    let blocks = blocks(source.axes(), target.axes());
+    let mut groups: Vec<Vec<Group>> =
+        blocks.iter().map(|block| pieces::groups(&block.sides)).collect();
+    if let Some((_, outer)) = groups.split_last_mut()
+        && outer.iter().fold(1usize, |all, groups| all.saturating_mul(groups.len()))
+            > OUTER_NESTS_MAX
+    {
+        for (groups, block) in outer.iter_mut().zip(&blocks).filter(|(groups, _)| groups.len() > 1)
+        {
+            *groups = vec![pieces::listed(&block.sides)];
+        }
+    }
+    let mut loops = vec![Loop { start, levels: Vec::new() }];
+    for groups in groups {
+        let longer = loops.iter().flat_map(|outer| groups.iter().map(|group| outer.with(group)));
+        loops = longer.collect();
+    }
+    loops
+}
+
+impl Loop {
+    /// This nest with the levels of a group inside.
+    fn with(&self, group: &Group) -> Self {
+        let mut longer = self.clone();
+        longer.start.source += group.start.source;
+        longer.start.target += group.start.target;
+        group.levels.iter().for_each(|level| longer.push(level.clone()));
+        longer
+    }
+}
+
+/// Cuts both sides into blocks with equally many elements, the smallest that there are.
+fn blocks(source: &[Axis], target: &[Axis]) -> Vec<Block> {
+    let mut rests = [Rest::new(source), Rest::new(target)];
+    let mut blocks = Vec::new();
+    while let (Some(one), Some(other)) = (rests[0].size(), rests[1].size()) {
+        let mut block = Block::default();
+        // The larger axis comes second, so that it can be split to the smaller one's size.
+        let mut sizes = [1, 1];
+        let first = usize::from(one > other);
+        sizes[first] = block.take(first, &mut rests, None);
+        while sizes[0] != sizes[1] {
+            let side = usize::from(sizes[0] > sizes[1]);
+            let (smaller, larger) = (sizes[side], sizes[1 - side]);
+            let wanted = larger.is_multiple_of(smaller).then(|| larger / smaller);
+            sizes[side] *= block.take(side, &mut rests, wanted);
+        }
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// The axes of one side that are not yet in a block.
+struct Rest<'a> {
+    /// What is left of a plain axis that was split.
+    left: Option<Plain>,
+    axes: std::slice::Iter<'a, Axis>,
+}
+
+impl<'a> Rest<'a> {
+    fn new(axes: &'a [Axis]) -> Self {
+        Self { left: None, axes: axes.iter() }
+    }
+
+    /// Size of the next axis.
+    fn size(&self) -> Option<usize> {
+        match self.left {
+            Some(plain) => Some(plain.count),
+            None => self.axes.as_slice().first().map(Axis::size),
+        }
+    }
+
+    fn next(&mut self) -> Axis {
+        match self.left.take() {
+            Some(plain) => Axis::Plain(plain),
+            None => self.axes.next().cloned().expect("both sides have equally many elements"),
+        }
+    }
+}
+
+impl Block {
+    /// Takes the next axis of a side, or only its outer `wanted` if it can be split there; gives
+    /// the size.
+    fn take(&mut self, side: usize, rests: &mut [Rest<'_>; 2], wanted: Option<usize>) -> usize {
+        let mut axis = rests[side].next();
+        if let (Axis::Plain(plain), Some(wanted)) = (&mut axis, wanted)
+            && plain.count > wanted
+            && plain.count.is_multiple_of(wanted)
+        {
+            let inner = Plain { count: plain.count / wanted, stride: plain.stride };
+            *plain = Plain { count: wanted, stride: plain.stride * inner.count };
+            rests[side].left = Some(inner);
+        }
+        let size = axis.size();
+        self.sides[side].push(axis);
+        size
+    }
+}
+
+/// A level of two plain axes.
+pub(super) fn strided(source: Plain, target: Plain) -> Level {
+    debug_assert_eq!(source.count, target.count, "axes of a block have equally many elements");
+    Level::Strided(Dim { count: source.count, source: source.stride, target: target.stride })
+}

@@ -1,0 +1,150 @@
+//! The same loops on slices, with everything checked.
+
+#![allow(unsafe_code, reason = "calls the raw loops after checking what they ask for")]
+
+use super::walk::{Side, each_offset};
+use super::{Twin, combine, combine_two, copy, fill, worth_streaming};
+use crate::{Combination, DType, Element, Error, Layout, Nest, Scalar, bytes_of};
+
+/// Copies elements of `element_bytes` bytes; see [`copy`].
+///
+/// # Errors
+/// If no element has so many bytes, or a buffer is too short.
+pub fn copy_bytes(
+    nest: &Nest,
+    element_bytes: usize,
+    source: &[u8],
+    target: &mut [u8],
+    streaming: bool,
+) -> Result<(), Error> {
+    if ![1, 2, 4, 8, 16].contains(&element_bytes) {
+        return Err(Error::ElementBytes { got: element_bytes });
+    }
+    fits(source.len(), nest.source_span(), element_bytes)?;
+    fits(target.len(), nest.target_span(), element_bytes)?;
+    // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references.
+    unsafe { copy(nest, element_bytes, source.as_ptr(), target.as_mut_ptr(), streaming) };
+    Ok(())
+}
+
+/// Copies elements, past the caches if there are very many; see [`copy`].
+///
+/// # Errors
+/// If a buffer is too short.
+pub fn copy_elements<T: Element>(nest: &Nest, source: &[T], target: &mut [T]) -> Result<(), Error> {
+    let bytes = size_of::<T>();
+    fits(size_of_val(source), nest.source_span(), bytes)?;
+    fits(size_of_val(target), nest.target_span(), bytes)?;
+    let streaming = worth_streaming(nest.len() * bytes);
+    // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references.
+    unsafe { copy(nest, bytes, source.as_ptr().cast(), target.as_mut_ptr().cast(), streaming) };
+    Ok(())
+}
+
+/// Combines elements into a target; see [`combine`].
+///
+/// # Errors
+/// If a buffer is too short, or a cell of truth values is neither 0 nor 1.
+pub fn combine_bytes(
+    nest: &Nest,
+    how: Combination,
+    source: &[u8],
+    target: &mut [u8],
+) -> Result<(), Error> {
+    let bytes = how.dtype().bytes();
+    fits(source.len(), nest.source_span(), bytes)?;
+    fits(target.len(), nest.target_span(), bytes)?;
+    if how.dtype() == DType::Bool {
+        bools(nest, Side::Source, source)?;
+        bools(nest, Side::Target, target)?;
+    }
+    // SAFETY: promises 1, 2 and 5 were checked, 3 and 4 are those of the references.
+    unsafe { combine(nest, how, source.as_ptr(), target.as_mut_ptr()) };
+    Ok(())
+}
+
+/// Combines elements into a target; see [`combine`].
+///
+/// # Errors
+/// If a buffer is too short, or the combination is of another type.
+pub fn combine_elements<T: Element>(
+    nest: &Nest,
+    how: Combination,
+    source: &[T],
+    target: &mut [T],
+) -> Result<(), Error> {
+    if how.dtype() != T::DTYPE {
+        return Err(Error::DTypes { got: T::DTYPE, expected: how.dtype() });
+    }
+    fits(size_of_val(source), nest.source_span(), size_of::<T>())?;
+    fits(size_of_val(target), nest.target_span(), size_of::<T>())?;
+    // SAFETY: promises 1 and 2 were checked, 3 to 5 are those of the references and their type.
+    unsafe { combine(nest, how, bytes_of(source).as_ptr(), target.as_mut_ptr().cast()) };
+    Ok(())
+}
+
+/// Combines two sources into a new target; see [`combine_two`].
+///
+/// # Errors
+/// If a buffer is too short, or a cell of truth values is neither 0 nor 1.
+pub fn combine_two_bytes(
+    nests: [&Nest; 2],
+    how: Combination,
+    sources: [&[u8]; 2],
+    target: &mut [u8],
+    streaming: bool,
+) -> Result<(), Error> {
+    let bytes = how.dtype().bytes();
+    for (nest, source) in nests.into_iter().zip(sources) {
+        fits(source.len(), nest.source_span(), bytes)?;
+        fits(target.len(), nest.target_span(), bytes)?;
+        if how.dtype() == DType::Bool {
+            bools(nest, Side::Source, source)?;
+        }
+    }
+    let sources = sources.map(<[u8]>::as_ptr);
+    let twin = Twin::new(nests[0], nests[1]);
+    // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references. Promise 5 was
+    // checked for the sources; bytes of the target are only bytes.
+    unsafe { combine_two(&twin, how, sources, target.as_mut_ptr(), streaming) };
+    Ok(())
+}
+
+/// Fills a layout with a value; see [`fill`].
+///
+/// # Errors
+/// If the buffer is too short.
+pub fn fill_bytes(layout: &Layout, value: &Scalar, target: &mut [u8]) -> Result<(), Error> {
+    fits(target.len(), layout.span(), value.dtype().bytes())?;
+    // SAFETY: promise 2 was checked, 3 is that of the reference.
+    unsafe { fill(&Nest::over(layout), value, target.as_mut_ptr()) };
+    Ok(())
+}
+
+/// Fills a layout with a value; see [`fill`].
+///
+/// # Errors
+/// If the buffer is too short.
+pub fn fill_elements<T: Element>(layout: &Layout, value: T, target: &mut [T]) -> Result<(), Error> {
+    fits(size_of_val(target), layout.span(), size_of::<T>())?;
+    // SAFETY: promise 2 was checked, 3 is that of the reference.
+    unsafe { fill(&Nest::over(layout), &Scalar::of(value), target.as_mut_ptr().cast()) };
+    Ok(())
+}
+
+/// Refuses a buffer that is too short for so many elements.
+fn fits(got: usize, span: usize, element_bytes: usize) -> Result<(), Error> {
+    let expected = span * element_bytes;
+    if got < expected { Err(Error::Short { got, expected }) } else { Ok(()) }
+}
+
+/// Refuses bytes other than 0 and 1 in the cells of one side.
+fn bools(nest: &Nest, side: Side, bytes: &[u8]) -> Result<(), Error> {
+    let mut wrong = None;
+    each_offset(nest, side, |offset| {
+        if bytes[offset] > 1 && wrong.is_none() {
+            wrong = Some(Error::NotBool { got: bytes[offset], offset });
+        }
+    });
+    wrong.map_or(Ok(()), Err)
+}

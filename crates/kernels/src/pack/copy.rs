@@ -1,0 +1,191 @@
+//! Copying elements.
+
+#![allow(unsafe_code, reason = "copies through pointers; see the promises of the parent module")]
+
+use super::stream;
+use super::walk::{Tile, tiles};
+use crate::nest::Nest;
+
+/// Runs of at most this many bytes are copied in place; longer ones by the system's routine.
+const SHORT_BYTES_MAX: usize = 256;
+
+/// Copies every element of the nest's source to its target.
+///
+/// With `streaming`, runs of 2 KiB and more are written past the caches; see
+/// [`worth_streaming`](super::worth_streaming).
+///
+/// # Safety
+/// Promises 1 to 4 of [this module](super), for elements of `element_bytes` bytes.
+///
+/// # Panics
+/// If no element has so many bytes (1, 2, 4, 8 or 16).
+pub unsafe fn copy(
+    nest: &Nest,
+    element_bytes: usize,
+    source: *const u8,
+    target: *mut u8,
+    streaming: bool,
+) {
+    let copy_as = match element_bytes {
+        1 => copy_elements::<u8>,
+        2 => copy_elements::<u16>,
+        4 => copy_elements::<u32>,
+        8 => copy_elements::<u64>,
+        16 => copy_elements::<[u64; 2]>,
+        other => panic!("got elements of {other} bytes, expected 1, 2, 4, 8 or 16"),
+    };
+    // SAFETY: promises 1 to 4 are the caller's.
+    unsafe { copy_as(nest, source, target, streaming) }
+}
+
+/// # Safety
+/// Promises 1 to 4, for elements of type `T`.
+unsafe fn copy_elements<T: Copy>(nest: &Nest, source: *const u8, target: *mut u8, streaming: bool) {
+    let (source, target) = (source.cast::<T>(), target.cast::<T>());
+    tiles(nest, |start, tile| {
+        // SAFETY: promises 1 to 4 and 6: the tile lies inside of both memories.
+        unsafe {
+            let at = Ends { source: source.add(start.source), target: target.add(start.target) };
+            copy_tile(tile, at, streaming);
+        }
+    });
+    if streaming {
+        stream::fence();
+    }
+}
+
+/// Where the two sides of a tile start.
+#[derive(Clone, Copy)]
+struct Ends<T> {
+    source: *const T,
+    target: *mut T,
+}
+
+impl<T> Ends<T> {
+    /// # Safety
+    /// Both offsets lie inside of the memories, as promises 1, 2 and 6 say.
+    #[inline(always)]
+    unsafe fn add(self, source: usize, target: usize) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Self { source: self.source.add(source), target: self.target.add(target) } }
+    }
+}
+
+/// # Safety
+/// Promises 1 to 4, for the cells of the tile.
+unsafe fn copy_tile<T: Copy>(tile: &Tile<'_>, at: Ends<T>, streaming: bool) {
+    let run = tile.run;
+    let bytes = run.count * size_of::<T>();
+    let copy: unsafe fn(&Tile<'_>, Ends<T>) = match (run.source, run.target, run.count) {
+        (1, 1, _) if streaming && bytes >= stream::RUN_BYTES_MIN => stream_runs,
+        (1, 1, 1) => copy_fixed::<T, 1>,
+        (1, 1, 2) => copy_fixed::<T, 2>,
+        (1, 1, 3) => copy_fixed::<T, 3>,
+        (1, 1, 4) => copy_fixed::<T, 4>,
+        (1, 1, _) if bytes < size_of::<Block>() => copy_strided::<T, true, true>,
+        (1, 1, _) if bytes <= SHORT_BYTES_MAX => copy_short,
+        (1, 1, _) => copy_long,
+        (1, _, _) => copy_strided::<T, true, false>,
+        (_, 1, _) => copy_strided::<T, false, true>,
+        _ => copy_strided::<T, false, false>,
+    };
+    // SAFETY: promises 1 to 4 are the caller's, and the runs are as the function asks for.
+    unsafe { copy(tile, at) }
+}
+
+/// Runs of a length that the compiler knows.
+///
+/// # Safety
+/// Promises 1 to 4, for the cells of the tile; its runs are `WIDTH` elements without gaps.
+unsafe fn copy_fixed<T: Copy, const WIDTH: usize>(tile: &Tile<'_>, at: Ends<T>) {
+    tile.rows.each(|source, target| {
+        // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
+        unsafe {
+            let row = at.add(source, target);
+            let run = row.source.cast::<[T; WIDTH]>().read_unaligned();
+            row.target.cast::<[T; WIDTH]>().write_unaligned(run);
+        }
+    });
+}
+
+/// What short runs are copied by.
+type Block = [u64; 2];
+
+/// Runs of a few vectors, without a call.
+///
+/// # Safety
+/// Promises 1 to 4, for the cells of the tile; its runs have no gaps and at least a block.
+unsafe fn copy_short<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
+    let bytes = tile.run.count * size_of::<T>();
+    debug_assert!(bytes >= size_of::<Block>(), "shorter runs are copied element by element");
+    let last = bytes - size_of::<Block>();
+    tile.rows.each(|source, target| {
+        // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
+        let row = unsafe { at.add(source, target) };
+        let copy_block = |offset: usize| {
+            // SAFETY: the block ends at most where the row does, as `offset <= last`.
+            unsafe {
+                let block = row.source.byte_add(offset).cast::<Block>().read_unaligned();
+                row.target.byte_add(offset).cast::<Block>().write_unaligned(block);
+            }
+        };
+        // The last block may overlap the one before it: it writes the same bytes again.
+        (0..last).step_by(size_of::<Block>()).for_each(copy_block);
+        copy_block(last);
+    });
+}
+
+/// Long runs, by the system's routine.
+///
+/// # Safety
+/// Promises 1 to 4, for the cells of the tile; its runs have no gaps.
+unsafe fn copy_long<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
+    let bytes = tile.run.count * size_of::<T>();
+    tile.rows.each(|source, target| {
+        // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
+        unsafe {
+            let row = at.add(source, target);
+            row.source.cast::<u8>().copy_to_nonoverlapping(row.target.cast(), bytes);
+        }
+    });
+}
+
+/// Long runs, written past the caches; four rows at a time unless each is long enough by itself.
+///
+/// # Safety
+/// Promises 1 to 4, for the cells of the tile; its runs have no gaps.
+unsafe fn stream_runs<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
+    let bytes = tile.run.count * size_of::<T>();
+    let together = if bytes >= stream::LONG_RUN_BYTES_MIN { 1 } else { stream::PARTS };
+    let mut batch = stream::Batch::new(bytes);
+    tile.rows.each(|source, target| {
+        // SAFETY: promises 1 to 4 and 6: the row is part of the tile, as are those of the batch.
+        unsafe {
+            let row = at.add(source, target);
+            batch.push(row.source.cast(), row.target.cast(), together);
+        }
+    });
+    // SAFETY: as above.
+    unsafe { batch.flush() };
+}
+
+/// Elements one by one, at fixed distances, of which some are known to be 1.
+///
+/// # Safety
+/// Promises 1 to 4, for the cells of the tile; a side is `true` only if its stride is 1.
+unsafe fn copy_strided<T: Copy, const SOURCE: bool, const TARGET: bool>(
+    tile: &Tile<'_>,
+    at: Ends<T>,
+) {
+    let from = if SOURCE { 1 } else { tile.run.source };
+    let into = if TARGET { 1 } else { tile.run.target };
+    tile.rows.each(|source, target| {
+        for index in 0..tile.run.count {
+            // SAFETY: promises 1 to 4 and 6: the cell is part of the tile.
+            unsafe {
+                let cell = at.add(source + index * from, target + index * into);
+                cell.target.write_unaligned(cell.source.read_unaligned());
+            }
+        }
+    });
+}

@@ -1,0 +1,38 @@
+//! Loops that move elements: copying, combining, filling.
+//!
+//! The raw functions take pointers, because a rank's memory may be written by others while a
+//! plan runs: who may touch what, and when, is known to the caller. The functions on slices check
+//! everything and are for everybody else.
+//!
+//! What the caller of a raw function promises, and what is promised inside, by number:
+//!
+//! 1. `source` may be read, and its bytes are initialised, at every source offset of the nest.
+//! 2. `target` may be written at every target offset of the nest; for combining, its bytes there
+//!    are initialised.
+//! 3. Meanwhile nobody writes what is read, and nobody reads or writes what is written.
+//! 4. No byte that is read from a source is written through the target.
+//! 5. Cells of truth values hold 0 or 1 (combining bytes keeps that so).
+//! 6. A nest meets only offsets below its spans, and both its sides equally often (invariants 1
+//!    and 2 of [`Nest`](crate::Nest)).
+//! 7. Code for an instruction set runs only where the processor was found to have it.
+//!
+//! Pointers need no alignment.
+
+mod checked;
+mod combine;
+mod copy;
+mod fill;
+mod simd;
+mod stream;
+mod two;
+mod walk;
+
+pub use checked::{
+    combine_bytes, combine_elements, combine_two_bytes, copy_bytes, copy_elements, fill_bytes,
+    fill_elements,
+};
+pub use combine::combine;
+pub use copy::copy;
+pub use fill::fill;
+pub use stream::worth_streaming;
+pub use two::{Twin, combine_two};
