@@ -85,11 +85,12 @@ pub fn dependencies(manifest: &str, name: &str) -> Vec<String> {
     entries.map(key).collect()
 }
 
-/// The test code of a Rust file: all of it below `tests`, else from `#[cfg(test)]` on, and doc
-/// examples.
+/// The test code of a Rust file: all of it below `tests` and in suites that tests run, else from
+/// `#[cfg(test)]` on, and doc examples.
 #[must_use]
 pub fn test_code(file: &TextFile) -> String {
-    if file.path.contains("/tests/") {
+    let suites = ["/tests/", "crates/suite/", "/conformance/"];
+    if suites.iter().any(|suite| file.path.contains(suite)) {
         return file.text.clone();
     }
     let doc =

@@ -1,0 +1,104 @@
+//! Running one function on this rank.
+
+use std::any::Any;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+
+use pantile_comm::{CommError, Communicator, Failure, Options, RankError};
+
+use crate::control::{end, say};
+use crate::endpoint::{Home, Mpi};
+use crate::world::World;
+
+/// Initialises MPI, runs `body` on this rank, and leaves the world together with all other ranks.
+///
+/// Returns what the body returned if every rank was well. Otherwise it does not return: a rank
+/// whose body returns an error or panics ends the world, every rank prints its own error as
+/// `rank R: …`, and the process ends with exit code 1.
+///
+/// ```no_run
+/// use pantile_comm::{Call, Options};
+///
+/// let size = pantile_comm_mpi::run(&Options::default(), |mut world| {
+///     world.barrier(&Call::here("start", 0))?;
+///     Ok::<_, pantile_comm::CommError>(world.size())
+/// })?;
+/// assert!(size > 0);
+/// # Ok::<(), pantile_comm::CommError>(())
+/// ```
+///
+/// # Errors
+/// As [`Mpi::init`]; `body` was not run then.
+pub fn run<T, E: Display>(
+    options: &Options,
+    body: impl FnOnce(Communicator) -> Result<T, E>,
+) -> Result<T, CommError> {
+    let world = World::init(options)?;
+    let (rank, home) = (world.rank, Arc::new(Home::default()));
+    let communicator = Communicator::new(Box::new(Mpi::with_home(world, &home)));
+    let result = outcome(catch_unwind(AssertUnwindSafe(|| body(communicator))));
+    let world = home.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // A communicator that the body gave away leaves when it is dropped.
+    drop(home);
+    let error = match result {
+        Ok(value) => {
+            if let Some(world) = world {
+                world.leave(false);
+            }
+            return Ok(value);
+        }
+        Err(error) => error,
+    };
+    let words = words(rank, &error);
+    if let Some(mut world) = world {
+        let reason = match error {
+            RankError::Returned(error) => format!("its program returned an error: {error}"),
+            error => format!("its program {error}"),
+        };
+        world.abort(Failure { culprit: rank, call: None, reason });
+        say(&words);
+        world.leave(true);
+    }
+    end(&words)
+}
+
+/// The error of a rank, named once.
+fn words(rank: usize, error: &impl Display) -> String {
+    let (name, text) = (format!("rank {rank}: "), error.to_string());
+    if text.starts_with(&name) { text } else { name + &text }
+}
+
+fn outcome<T, E>(result: Result<Result<T, E>, Box<dyn Any + Send>>) -> Result<T, RankError<E>> {
+    match result {
+        Ok(returned) => returned.map_err(RankError::Returned),
+        Err(panic) => Err(RankError::Panicked(panic_message(&*panic))),
+    }
+}
+
+/// The text of a panic.
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a text".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_is_named_once() {
+        assert_eq!(words(3, &"no more data"), "rank 3: no more data");
+        assert_eq!(words(3, &"rank 3: no more data"), "rank 3: no more data");
+        assert_eq!(words(3, &"rank 30: no more data"), "rank 3: rank 30: no more data");
+    }
+
+    #[test]
+    fn a_panic_has_its_text() {
+        let message = |panic: Box<dyn Any + Send>| panic_message(&*panic);
+        assert_eq!(message(Box::new("a")), "a");
+        assert_eq!(message(Box::new("b".to_owned())), "b");
+        assert_eq!(message(Box::new(3)), "a panic without a text");
+    }
+}

@@ -1,0 +1,163 @@
+//! One process's end of the world.
+//!
+//! [`post`] starts messages, [`take`] looks at those that have come, [`wait`] waits for them.
+
+mod post;
+mod take;
+mod wait;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mpi::Threading;
+use mpi::environment::Universe;
+use pantile_comm::{Call, CommError, Failure, Options, Rank, Tag};
+
+use crate::calls::Calls;
+use crate::control::{Control, Peer};
+use crate::cores;
+use crate::ffi::{Address, Comm, Fault, int};
+use crate::lanes::Lanes;
+use crate::records::Records;
+
+/// Largest part of a body in one MPI message: MPI counts in 32 bits.
+pub(crate) const CHUNK_BYTES: usize = 1 << 30;
+
+/// Calls that do not wait between two looks for notices.
+const CALLS_PER_LISTEN: u32 = 64;
+
+/// Everything that one process has in an MPI job.
+pub(crate) struct World {
+    pub(crate) universe: Universe,
+    pub(crate) data: Comm,
+    pub(crate) control: Control,
+    pub(crate) rank: Rank,
+    pub(crate) peers: Vec<Peer>,
+    pub(crate) deadline: Duration,
+    pub(crate) chunk: usize,
+    tag_max: i32,
+    crowded: bool,
+    calls: Calls,
+    pub(crate) records: Records,
+    lanes: Lanes,
+    /// Why the world ended.
+    pub(crate) failure: Option<Arc<Failure>>,
+    /// The first error after which messages do not match any more.
+    broken: Option<CommError>,
+    entered: u32,
+}
+
+impl World {
+    /// Initialises MPI.
+    pub(crate) fn init(options: &Options) -> Result<Self, CommError> {
+        let refused = |call: &str, reason: String| {
+            let call = call.to_owned();
+            CommError::Backend { rank: 0, call, reason }
+        };
+        let Some((universe, level)) = mpi::initialize_with_threading(Threading::Serialized) else {
+            let reason = "MPI was initialised before in this process".to_owned();
+            return Err(refused("MPI_Init_thread", reason));
+        };
+        if level < Threading::Serialized {
+            let reason = format!("thread level {level:?}, expected at least Serialized");
+            return Err(refused("MPI_Init_thread", reason));
+        }
+        Self::over(universe, options).map_err(|fault| refused("starting", fault.text()))
+    }
+
+    fn over(universe: Universe, options: &Options) -> Result<Self, Fault> {
+        let (data, control) = (Comm::duplicate_of_world()?, Comm::duplicate_of_world()?);
+        let (rank, size) = data.rank_and_size()?;
+        Ok(Self {
+            universe,
+            control: Control::new(control),
+            rank,
+            peers: (0..size).map(|_| Peer::default()).collect(),
+            deadline: options.deadline,
+            chunk: CHUNK_BYTES,
+            tag_max: data.tag_max()?,
+            crowded: cores::are_crowded(&data)?,
+            data,
+            calls: Calls::new(),
+            records: Records::default(),
+            lanes: Lanes::new(size),
+            failure: None,
+            broken: None,
+            entered: 0,
+        })
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.peers.len()
+    }
+
+    pub(crate) fn call(&self) -> &Call {
+        self.calls.current().1
+    }
+
+    fn boxed_call(&self) -> Box<Call> {
+        Box::new(self.call().clone())
+    }
+
+    /// An error if the world has failed, or this rank's end of it has.
+    pub(crate) fn check(&self) -> Result<(), CommError> {
+        match (&self.failure, &self.broken) {
+            (Some(failure), _) => {
+                Err(CommError::Failed { rank: self.rank, failure: Arc::clone(failure) })
+            }
+            (None, Some(error)) => Err(error.clone()),
+            (None, None) => Ok(()),
+        }
+    }
+
+    pub(crate) fn enter(&mut self, call: &Call) -> Result<(), CommError> {
+        self.listen_sometimes()?;
+        self.calls.enter(call);
+        Ok(())
+    }
+
+    pub(crate) fn leave_call(&mut self) {
+        self.calls.leave();
+    }
+
+    /// Looks for notices on some of the calls that do not wait, so that a rank which never waits
+    /// hears of the end, too.
+    fn listen_sometimes(&mut self) -> Result<(), CommError> {
+        self.entered = self.entered.wrapping_add(1);
+        if self.entered.is_multiple_of(CALLS_PER_LISTEN) {
+            self.listen()?;
+        }
+        self.check()
+    }
+
+    fn address(&self, peer: Rank, tag: Tag) -> Result<Address, CommError> {
+        let (rank, size) = (self.rank, self.size());
+        if peer >= size {
+            return Err(CommError::NoSuchRank { rank, peer, size });
+        }
+        self.check()?;
+        let tag = i32::from(tag.0);
+        if tag > self.tag_max {
+            let reason = format!("this MPI has tags up to {}", self.tag_max);
+            return Err(CommError::Backend { rank, call: format!("tag {tag}"), reason });
+        }
+        Ok(Address { rank: int(peer), tag })
+    }
+
+    /// After this error messages do not match any more, so later waits get it, too.
+    fn spoil(&mut self, error: CommError) -> CommError {
+        self.broken.get_or_insert_with(|| error.clone());
+        error
+    }
+
+    /// What MPI refused to do for a message from or to a peer.
+    pub(crate) fn backend(&self, call: &str, peer: Rank, fault: Fault) -> CommError {
+        let call = format!("{call} rank {peer} in {}", self.call());
+        CommError::Backend { rank: self.rank, call, reason: fault.text() }
+    }
+
+    fn refused(&mut self, call: &str, peer: Rank, fault: Fault) -> CommError {
+        let error = self.backend(call, peer, fault);
+        self.spoil(error)
+    }
+}

@@ -1,0 +1,179 @@
+//! Absence: peers that have left, and peers that are busy with something else.
+
+use super::subject::{Subject, Verdict, claim};
+use super::{Body, Case, FEW, MANY, SHORT, expect};
+use crate::{Call, CommError, Communicator, Memory, Operation, Piece, Tag, Transport};
+
+pub(super) const CASES: &[Case] = &[
+    Case { name: "a rank leaves at once", ranks: MANY, body: Body::Ends(leaves_at_once) },
+    Case { name: "what was sent before leaving comes", ranks: MANY, body: Body::Ends(last_words) },
+    Case { name: "asking a rank that left", ranks: MANY, body: Body::Ends(no_answer) },
+    Case { name: "nobody looks at a rank that left", ranks: MANY, body: Body::Ends(no_look) },
+    Case { name: "a window to a rank that left closes", ranks: MANY, body: Body::Ends(no_viewer) },
+    Case { name: "a rank leaves in the middle of a chain", ranks: MANY, body: Body::Ends(chain) },
+    Case { name: "ranks wait in different calls", ranks: FEW, body: Body::Ends(late) },
+    Case { name: "ranks look in different calls", ranks: FEW, body: Body::Ends(late_window) },
+];
+
+fn leaves_at_once(transport: Box<dyn Transport>) -> Verdict {
+    let (rank, last) = (transport.rank(), transport.size() - 1);
+    if rank == last {
+        return Ok(());
+    }
+    let mut world = Communicator::new(transport);
+    let call = Call::here("waits for the last rank", 0);
+    let result = world.operation(&call, |operation| operation.receive_any(last));
+    expect::gone(&expect::error(result)?, rank, &call, last)?;
+    expect::ended(&mut world, last)
+}
+
+fn last_words(mut transport: Box<dyn Transport>) -> Verdict {
+    let (rank, last) = (transport.rank(), transport.size() - 1);
+    let call = Call::here("last words", 0);
+    if rank == last {
+        let mut subject = Subject::new(&mut *transport);
+        subject.enter(&call)?;
+        for to in 0..last {
+            subject.send(to, 1, b"farewell")?;
+            subject.send(to, 1, &[7; 100_000])?;
+        }
+        return subject.leave();
+    }
+    let mut subject = Subject::new(&mut *transport);
+    subject.enter(&call)?;
+    let long = subject.room(last, 2, 5)?;
+    subject.take(last, 1, b"farewell")?;
+    subject.take_any(last, 1, &[7; 100_000])?;
+    let error = expect::error(transport.receive_any(last, Tag(1)))?;
+    // Nobody aborts here, so every rank finds out by itself, and again.
+    let holds = |error: &CommError| match error {
+        CommError::Gone { rank: teller, call: told, peer } => {
+            (*teller, *peer) == (rank, last) && expect::is(told, &call)
+        }
+        _ => false,
+    };
+    claim(holds(&error), &format!("expected that rank {last} has left, got {error:?}"))?;
+    let error = expect::error(transport.wait(long.ticket))?;
+    claim(holds(&error), &format!("expected that rank {last} has left, got {error:?}"))
+}
+
+fn no_answer(mut transport: Box<dyn Transport>) -> Verdict {
+    let (rank, last) = (transport.rank(), transport.size() - 1);
+    let call = Call::here("asks the last rank", 0);
+    if rank == last {
+        return Ok(());
+    }
+    transport.enter(&call).map_err(|error| error.to_string())?;
+    let room = Memory::zeroed(1).whole();
+    let ticket = transport.post_receive(last, Tag(0), &room).map_err(|error| error.to_string())?;
+    // Whoever runs the case ends it if the answer is always no.
+    let error = loop {
+        match transport.is_done(ticket) {
+            Ok(done) => claim(!done, "a message of nobody")?,
+            Err(error) => break error,
+        }
+        std::thread::yield_now();
+    };
+    expect::gone(&error, rank, &call, last)
+}
+
+fn no_look(transport: Box<dyn Transport>) -> Verdict {
+    let (rank, last) = (transport.rank(), transport.size() - 1);
+    let mut world = Communicator::new(transport);
+    if !world.has_windows() || rank == last {
+        return Ok(());
+    }
+    let call = Call::here("looks at the last rank", 0);
+    let result = world.operation(&call, |operation| {
+        operation.windows().expect("asked before").look(last).map(drop)
+    });
+    expect::gone(&expect::error(result)?, rank, &call, last)?;
+    expect::ended(&mut world, last)
+}
+
+fn no_viewer(transport: Box<dyn Transport>) -> Verdict {
+    let (rank, last) = (transport.rank(), transport.size() - 1);
+    let mut world = Communicator::new(transport);
+    if !world.has_windows() || rank == last {
+        return Ok(());
+    }
+    let (call, memory) = (Call::here("shows to the last rank", 0), Memory::zeroed(10));
+    let result = world.operation(&call, |operation| {
+        let windows = operation.windows().expect("asked before");
+        windows.open(last, &memory)?;
+        windows.close(last)
+    });
+    expect::gone(&expect::error(result)?, rank, &call, last)?;
+    claim(memory.is_alone(), "somebody still sees the memory of a closed window")?;
+    expect::ended(&mut world, last)
+}
+
+/// Each rank waits for its right neighbour; the last one is not there any more.
+fn chain(transport: Box<dyn Transport>) -> Verdict {
+    let (rank, last) = (transport.rank(), transport.size() - 1);
+    let mut world = Communicator::new(transport);
+    let before = Call::here("barrier before the chain", 0);
+    let barrier = world.barrier(&before);
+    if rank == last {
+        return barrier.map_err(|error| error.to_string());
+    }
+    if let Err(error) = barrier {
+        // Others found out before this rank was through.
+        return expect::failed(&error, rank, last);
+    }
+    let call = Call::here("chain", 0);
+    let result = world.operation(&call, |operation| {
+        let body = operation.receive_any(rank + 1)?;
+        if rank > 0 {
+            operation.send(rank - 1, &Piece::copied_from(&body))?;
+        }
+        Ok(())
+    });
+    expect::gone(&expect::error(result)?, rank, &call, last)?;
+    expect::ended(&mut world, last)
+}
+
+fn late(transport: Box<dyn Transport>) -> Verdict {
+    let calls = [Call::here("waits for rank 1", 1), Call::here("waits for rank 0", 1)];
+    busy(transport, &calls, |operation, from| operation.receive_any(from).map(drop))
+}
+
+fn late_window(transport: Box<dyn Transport>) -> Verdict {
+    let calls = [Call::here("looks at rank 1", 1), Call::here("looks at rank 0", 1)];
+    busy(transport, &calls, |operation, from| match operation.windows() {
+        Some(windows) => windows.look(from).map(drop),
+        None => operation.receive_any(from).map(drop),
+    })
+}
+
+/// Ranks 0 and 1 wait for each other in different calls; all others wait for rank 0 in its call.
+fn busy(
+    transport: Box<dyn Transport>,
+    calls: &[Call; 2],
+    wait: fn(&mut Operation<'_>, usize) -> Result<(), CommError>,
+) -> Verdict {
+    let mut world = Communicator::new(transport);
+    let rank = world.rank();
+    let (mine, peer) = (usize::from(rank == 1), usize::from(rank == 0));
+    let result = world.operation(&calls[mine], |operation| wait(operation, peer));
+    let error = expect::error(result)?;
+    match &error {
+        CommError::Late { rank: teller, call, peer: late, busy, waited } => {
+            let named = *teller == rank && *late == peer && expect::is(call, &calls[mine]);
+            let elsewhere = if peer == 1 { &calls[1] } else { &calls[0] };
+            let known = busy.as_ref().is_none_or(|busy| expect::is(busy, elsewhere));
+            claim(named && known, &format!("got {error:?}"))?;
+            claim(*waited >= SHORT, &format!("waited only {waited:?} of {SHORT:?}"))?;
+        }
+        CommError::Failed { rank: teller, failure } => {
+            // Rank 0 and 1 are blamed by each other, the others hear of one of them.
+            let blamed = if rank < 2 { failure.culprit == rank } else { failure.culprit < 2 };
+            let holds = *teller == rank && blamed && failure.reason.contains("waited");
+            claim(holds, &format!("got {error:?}"))?;
+        }
+        _ => claim(false, &format!("expected that rank {peer} is late, got {error:?}"))?,
+    }
+    let culprit = world.failure().map_or(usize::MAX, |failure| failure.culprit);
+    claim(culprit < 2, "the world has not failed")?;
+    expect::ended(&mut world, culprit)
+}

@@ -1,0 +1,158 @@
+//! Disagreement: ranks that meet in different calls, or with different lengths.
+
+use super::subject::{Verdict, claim};
+use super::{Body, Case, MANY, expect};
+use crate::{Call, CommError, Communicator, Memory, Operation, Piece, Transport};
+
+pub(super) const CASES: &[Case] = &[
+    Case { name: "messages of different calls", ranks: MANY, body: Body::Ends(other_name) },
+    Case {
+        name: "messages of one call with other arguments",
+        ranks: MANY,
+        body: Body::Ends(other_fingerprint),
+    },
+    Case { name: "calls that differ in both directions", ranks: MANY, body: Body::Ends(both_ways) },
+    Case { name: "windows of different calls", ranks: MANY, body: Body::Ends(window_name) },
+    Case {
+        name: "windows of one call with other arguments",
+        ranks: MANY,
+        body: Body::Ends(window_fingerprint),
+    },
+    Case { name: "a message is too long", ranks: MANY, body: Body::Ends(too_long) },
+    Case { name: "a message is too short", ranks: MANY, body: Body::Ends(too_short) },
+];
+
+fn other_name(transport: Box<dyn Transport>) -> Verdict {
+    by_message(transport, &Call::here("broadcast", 1), &Call::here("reduce", 1))
+}
+
+fn other_fingerprint(transport: Box<dyn Transport>) -> Verdict {
+    by_message(transport, &Call::here("broadcast", 1), &Call::here("broadcast", 2))
+}
+
+/// Rank 0 sends in one call, rank 1 receives in another and finds out; all others wait for it.
+fn by_message(transport: Box<dyn Transport>, zero: &Call, one: &Call) -> Verdict {
+    let mut world = Communicator::new(transport);
+    let call = if world.rank() == 0 { zero } else { one };
+    let result = world.operation(call, |operation| {
+        if operation.rank() == 0 {
+            operation.send(1, &Piece::copied_from(b"hello"))?;
+        }
+        let from = usize::from(operation.rank() != 1);
+        operation.receive_any(from)
+    });
+    found_by_one(&mut world, &expect::error(result)?, zero, one)
+}
+
+fn window_name(transport: Box<dyn Transport>) -> Verdict {
+    by_window(transport, &Call::here("broadcast", 1), &Call::here("reduce", 1))
+}
+
+fn window_fingerprint(transport: Box<dyn Transport>) -> Verdict {
+    by_window(transport, &Call::here("broadcast", 1), &Call::here("broadcast", 2))
+}
+
+/// Rank 0 shows memory in one call, rank 1 looks in another and finds out; all others look at it.
+fn by_window(transport: Box<dyn Transport>, zero: &Call, one: &Call) -> Verdict {
+    let mut world = Communicator::new(transport);
+    if !world.has_windows() {
+        return Ok(());
+    }
+    let (rank, memory) = (world.rank(), Memory::zeroed(100));
+    let call = if rank == 0 { zero } else { one };
+    let result = world.operation(call, |operation| {
+        let windows = operation.windows().expect("asked before");
+        if rank == 0 {
+            windows.open(1, &memory)?;
+            return windows.close(1);
+        }
+        windows.look(usize::from(rank != 1)).map(drop)
+    });
+    found_by_one(&mut world, &expect::error(result)?, zero, one)?;
+    claim(memory.is_alone() || rank != 0, "somebody still sees the memory of a closed window")
+}
+
+/// Rank 1 names both calls; all others hear of it.
+fn found_by_one(world: &mut Communicator, error: &CommError, zero: &Call, one: &Call) -> Verdict {
+    if world.rank() == 1 {
+        let holds = matches!(error, CommError::Disagreement { rank: 1, here, peer: 0, there }
+            if expect::is(here, one) && expect::is(there, zero));
+        claim(holds, &format!("expected a disagreement of {one} and {zero}, got {error:?}"))?;
+    } else {
+        expect::failed(error, world.rank(), 1)?;
+        let told = world.failure().is_some_and(|failure| {
+            let known = failure.call.as_ref().is_none_or(|call| expect::is(call, one));
+            known && failure.reason.contains("disagree")
+        });
+        claim(told, &format!("rank 1 failed, but why? {:?}", world.failure()))?;
+    }
+    expect::ended(world, 1)
+}
+
+/// Ranks 0 and 1 both find out, or one hears of it from the other.
+fn both_ways(transport: Box<dyn Transport>) -> Verdict {
+    let mut world = Communicator::new(transport);
+    let (rank, size) = (world.rank(), world.size());
+    let calls = [Call::here("gather", 1), Call::here("scatter", 1)];
+    let result = world.operation(&calls[usize::from(rank != 0)], |operation| {
+        for to in (0..size).filter(|to| *to != rank) {
+            operation.send(to, &Piece::copied_from(b"hello"))?;
+        }
+        let mut others = (0..size).filter(|from| *from != rank);
+        others.try_for_each(|from| operation.receive_any(from).map(drop))
+    });
+    let error = expect::error(result)?;
+    match &error {
+        // Rank 0 is the odd one out, so every finder has met it, or is it.
+        CommError::Disagreement { rank: finder, here, peer, there } => {
+            let (mine, other) = (usize::from(rank != 0), usize::from(rank == 0));
+            let holds = *finder == rank && (rank == 0) != (*peer == 0);
+            let named = expect::is(here, &calls[mine]) && expect::is(there, &calls[other]);
+            claim(holds && named, &format!("got {error:?}"))?;
+        }
+        CommError::Failed { rank: teller, failure } => {
+            let holds = *teller == rank && failure.reason.contains("disagree");
+            claim(holds, &format!("got {error:?}"))?;
+        }
+        _ => claim(false, &format!("got {error:?}"))?,
+    }
+    let known = world.failure();
+    let culprit = known.map_or(size, |failure| failure.culprit);
+    claim(culprit < size, "the world has not failed")?;
+    expect::ended(&mut world, culprit)
+}
+
+fn too_long(transport: Box<dyn Transport>) -> Verdict {
+    wrong_length(transport, 1000, 1001)
+}
+
+fn too_short(transport: Box<dyn Transport>) -> Verdict {
+    wrong_length(transport, 100_000, 99_999)
+}
+
+/// Rank 0 sends another length than rank 1 has room for; all others wait for rank 1.
+fn wrong_length(transport: Box<dyn Transport>, room: usize, sent: usize) -> Verdict {
+    let mut world = Communicator::new(transport);
+    let (rank, room) = (world.rank(), Memory::zeroed(room));
+    let call = Call::here("wrong length", 5);
+    let body = |operation: &mut Operation<'_>| match rank {
+        0 => {
+            operation.send(1, &Memory::zeroed(sent).whole())?;
+            operation.receive_any(1).map(drop)
+        }
+        1 => {
+            let ticket = operation.receive(0, &room.whole())?;
+            operation.wait(ticket)
+        }
+        _ => operation.receive_any(1).map(drop),
+    };
+    let error = expect::error(world.operation(&call, body))?;
+    if rank == 1 {
+        let holds = matches!(&error, CommError::Length { rank: 1, call: told, peer: 0, expected, got }
+            if expect::is(told, &call) && (*expected, *got) == (room.bytes(), sent));
+        claim(holds, &format!("expected a wrong length, got {error:?}"))?;
+    } else {
+        expect::failed(&error, rank, 1)?;
+    }
+    expect::ended(&mut world, 1)
+}

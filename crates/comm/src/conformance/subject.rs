@@ -1,0 +1,193 @@
+//! The end that a case works with: every error says at which line of the case it came.
+#![allow(unsafe_code, reason = "looks into rooms and fills bodies")]
+
+use std::panic::Location;
+
+use crate::sim::generator::{Generator, mix};
+use crate::{Call, CommError, Memory, Piece, Rank, Tag, Ticket, Transport, Windows};
+
+/// What a case says about one rank.
+pub(super) type Verdict = Result<(), String>;
+
+/// Lengths of bodies around everything that a transport may treat in its own way: nothing, a byte,
+/// a packet with and without its head, a page, more than fits into any buffer.
+pub(super) const LENGTHS: [usize; 8] = [0, 1, 895, 896, 897, 1024, 64 << 10, (1 << 20) + 3];
+
+/// One rank's end, with the sends that were not yet waited for.
+pub(super) struct Subject<'a> {
+    pub(super) transport: &'a mut dyn Transport,
+    sends: Vec<Ticket>,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn new(transport: &'a mut dyn Transport) -> Self {
+        Self { transport, sends: Vec::new() }
+    }
+
+    pub(super) fn rank(&self) -> Rank {
+        self.transport.rank()
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.transport.size()
+    }
+
+    /// The rank after this one, around the ring.
+    pub(super) fn right(&self) -> Rank {
+        (self.rank() + 1) % self.size()
+    }
+
+    /// The rank before this one, around the ring.
+    pub(super) fn left(&self) -> Rank {
+        (self.rank() + self.size() - 1) % self.size()
+    }
+
+    /// All ranks but this one, each rank starting with its right neighbour.
+    pub(super) fn others(&self) -> Vec<Rank> {
+        (1..self.size()).map(|distance| (self.rank() + distance) % self.size()).collect()
+    }
+
+    #[track_caller]
+    pub(super) fn enter(&mut self, call: &Call) -> Verdict {
+        told(self.transport.enter(call))
+    }
+
+    /// Waits for all sends, and leaves the call.
+    #[track_caller]
+    pub(super) fn leave(&mut self) -> Verdict {
+        self.sent()?;
+        self.transport.leave();
+        Ok(())
+    }
+
+    #[track_caller]
+    pub(super) fn send(&mut self, to: Rank, tag: u16, body: &[u8]) -> Verdict {
+        self.send_piece(to, tag, &Piece::copied_from(body))
+    }
+
+    #[track_caller]
+    pub(super) fn send_piece(&mut self, to: Rank, tag: u16, body: &Piece) -> Verdict {
+        let ticket = told(self.transport.post_send(to, Tag(tag), body))?;
+        self.sends.push(ticket);
+        Ok(())
+    }
+
+    /// Waits for all sends so far.
+    #[track_caller]
+    pub(super) fn sent(&mut self) -> Verdict {
+        while let Some(ticket) = self.sends.pop() {
+            told(self.transport.wait(ticket))?;
+        }
+        Ok(())
+    }
+
+    /// The ticket of the last send, which is then not waited for by [`Subject::sent`].
+    pub(super) fn last_send(&mut self) -> Ticket {
+        self.sends.pop().expect("something was sent")
+    }
+
+    /// Makes room for a message.
+    #[track_caller]
+    pub(super) fn room(&mut self, from: Rank, tag: u16, bytes: usize) -> Result<Room, String> {
+        self.room_in(from, tag, &Memory::zeroed(bytes).whole())
+    }
+
+    /// Makes room in a piece.
+    #[track_caller]
+    pub(super) fn room_in(&mut self, from: Rank, tag: u16, room: &Piece) -> Result<Room, String> {
+        let ticket = told(self.transport.post_receive(from, Tag(tag), room))?;
+        Ok(Room { ticket, piece: room.clone() })
+    }
+
+    /// Waits for a message, which must have these bytes.
+    #[track_caller]
+    pub(super) fn wait(&mut self, room: &Room, expected: &[u8]) -> Verdict {
+        told(self.transport.wait(room.ticket))?;
+        same(&read(&room.piece), expected)
+    }
+
+    #[track_caller]
+    pub(super) fn is_done(&mut self, ticket: Ticket) -> Result<bool, String> {
+        told(self.transport.is_done(ticket))
+    }
+
+    /// Makes room and waits.
+    #[track_caller]
+    pub(super) fn take(&mut self, from: Rank, tag: u16, expected: &[u8]) -> Verdict {
+        let room = self.room(from, tag, expected.len())?;
+        self.wait(&room, expected)
+    }
+
+    /// Takes a message of any length, which must have these bytes.
+    #[track_caller]
+    pub(super) fn take_any(&mut self, from: Rank, tag: u16, expected: &[u8]) -> Verdict {
+        same(&told(self.transport.receive_any(from, Tag(tag)))?, expected)
+    }
+
+    pub(super) fn windows(&mut self) -> Option<&mut dyn Windows> {
+        self.transport.windows()
+    }
+}
+
+/// Room for a message that is on its way.
+pub(super) struct Room {
+    pub(super) ticket: Ticket,
+    piece: Piece,
+}
+
+/// What a call returned, or where it failed.
+#[track_caller]
+pub(super) fn told<T>(result: Result<T, CommError>) -> Result<T, String> {
+    let place = Location::caller();
+    result.map_err(|error| format!("line {} of {}: {error}", place.line(), place.file()))
+}
+
+/// A claim about what was seen.
+#[track_caller]
+pub(super) fn claim(holds: bool, what: &str) -> Verdict {
+    let place = Location::caller();
+    match holds {
+        true => Ok(()),
+        false => Err(format!("line {} of {}: {what}", place.line(), place.file())),
+    }
+}
+
+/// Compares bytes, and says where they differ.
+#[track_caller]
+pub(super) fn same(got: &[u8], expected: &[u8]) -> Verdict {
+    if got.len() != expected.len() {
+        return claim(false, &format!("got {} bytes, expected {}", got.len(), expected.len()));
+    }
+    let differs = got.iter().zip(expected).position(|(got, expected)| got != expected);
+    match differs {
+        Some(at) => {
+            let what = format!("byte {at} of {} is {}, not {}", got.len(), got[at], expected[at]);
+            claim(false, &what)
+        }
+        None => Ok(()),
+    }
+}
+
+/// The bytes that `from` sends `to` as message number `index` of a case.
+pub(super) fn text(from: Rank, to: Rank, index: usize, bytes: usize) -> Vec<u8> {
+    let seed = [from, to, index].iter().fold(7, |seed, &part| mix(seed ^ mix(part as u64)));
+    let mut generator = Generator::new(seed);
+    let mut text = Vec::with_capacity(bytes + 8);
+    while text.len() < bytes {
+        text.extend_from_slice(&generator.next().to_le_bytes());
+    }
+    text.truncate(bytes);
+    text
+}
+
+/// A copy of a piece that no message is filling any more.
+pub(super) fn read(piece: &Piece) -> Vec<u8> {
+    // SAFETY: cases read rooms after waiting for them, and shown memory between look and done.
+    unsafe { piece.as_slice() }.to_vec()
+}
+
+/// Changes a piece that no message and no window uses.
+pub(super) fn write(piece: &Piece, bytes: &[u8]) {
+    // SAFETY: cases write bodies after waiting for them, and shown memory after closing.
+    unsafe { piece.as_mut_slice() }.copy_from_slice(bytes);
+}

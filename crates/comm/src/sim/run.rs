@@ -1,0 +1,62 @@
+//! Running one function on every simulated rank.
+
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::end::{Shared, Simulated};
+use super::{Outcome, Sim};
+use crate::threads::run::panic_message;
+use crate::{Communicator, Failure, Rank, RankError};
+
+pub(super) fn run<T: Send, E: Display + Send>(
+    sim: &Sim,
+    size: usize,
+    body: impl Fn(Communicator) -> Result<T, E> + Sync,
+) -> Outcome<T, E> {
+    let shared = Shared::new(sim, size);
+    {
+        // Nobody runs before its turn comes.
+        let mut state = shared.lock();
+        (0..size).for_each(|rank| state.pause(rank));
+        shared.hand_over(&mut state);
+    }
+    let results = std::thread::scope(|scope| {
+        let start = |rank| {
+            let (shared, body) = (&shared, &body);
+            let thread = std::thread::Builder::new().name(format!("rank {rank}"));
+            let one = move || one((rank, size), shared, body);
+            thread.spawn_scoped(scope, one).expect("a thread per rank")
+        };
+        let threads: Vec<_> = (0..size).map(start).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| thread.join();
+        threads.into_iter().map(|thread| join(thread).expect("panics are caught")).collect()
+    });
+    let state = shared.lock();
+    let steps = state.members.iter().map(|member| member.steps).collect();
+    Outcome { results, steps, trace: state.trace, time: Duration::from_nanos(state.now) }
+}
+
+fn one<T, E: Display>(
+    (rank, size): (Rank, usize),
+    shared: &Arc<Shared>,
+    body: &impl Fn(Communicator) -> Result<T, E>,
+) -> Result<T, RankError<E>> {
+    shared.wait_for_turn(rank);
+    let end = Simulated::new(rank, size, shared, false);
+    let communicator = Communicator::new(Box::new(end));
+    let result = match catch_unwind(AssertUnwindSafe(|| body(communicator))) {
+        Ok(returned) => returned.map_err(RankError::Returned),
+        Err(panic) => Err(RankError::Panicked(panic_message(&*panic))),
+    };
+    if let Err(error) = &result {
+        let reason = match error {
+            RankError::Returned(error) => format!("its program returned an error: {error}"),
+            RankError::Panicked(message) => format!("its program panicked: {message}"),
+        };
+        shared.lock().abort(rank, Failure { culprit: rank, call: None, reason });
+    }
+    shared.finish(rank);
+    result
+}

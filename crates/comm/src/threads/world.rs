@@ -1,0 +1,168 @@
+//! What all ranks of a process share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::bell::Bell;
+use super::lane::Lane;
+use super::post::{Doing, Post};
+use crate::sync::{AtomicBool, Mutex, Ordering, lock};
+use crate::{Call, CommError, Failure, Options, Rank};
+
+/// How long a rank sleeps before it looks at the clock again.
+const NAP: Duration = Duration::from_millis(20);
+
+/// The ranks of one process.
+pub(super) struct World {
+    posts: Vec<Post>,
+    lanes: Mutex<BTreeMap<(Rank, Rank), Arc<Lane>>>,
+    failed: AtomicBool,
+    failure: Mutex<Option<Arc<Failure>>>,
+    deadline: Duration,
+    /// More ranks than cores.
+    crowded: bool,
+}
+
+impl World {
+    pub(super) fn new(size: usize, options: &Options) -> Arc<Self> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Arc::new(Self {
+            posts: (0..size).map(|_| Post::default()).collect(),
+            lanes: Mutex::default(),
+            failed: AtomicBool::new(false),
+            failure: Mutex::default(),
+            deadline: options.deadline,
+            crowded: size > cores,
+        })
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.posts.len()
+    }
+
+    pub(super) fn post(&self, rank: Rank) -> &Post {
+        &self.posts[rank]
+    }
+
+    /// The window from one rank to another; made when they first meet.
+    pub(super) fn lane(&self, from: Rank, to: Rank) -> Arc<Lane> {
+        Arc::clone(lock(&self.lanes).entry((from, to)).or_default())
+    }
+
+    /// Ends the world; the first failure stays.
+    pub(super) fn abort(&self, failure: Failure) {
+        lock(&self.failure).get_or_insert_with(|| Arc::new(failure));
+        self.failed.store(true, Ordering::SeqCst);
+        self.ring_all();
+    }
+
+    /// A rank leaves for good; those who wait for it are told.
+    pub(super) fn leave(&self, rank: Rank) {
+        self.post(rank).leave();
+        self.ring_all();
+    }
+
+    fn ring_all(&self) {
+        for post in &self.posts {
+            post.bell.ring();
+        }
+    }
+
+    pub(super) fn failure(&self) -> Option<Arc<Failure>> {
+        self.failed.load(Ordering::SeqCst).then(|| lock(&self.failure).clone()).flatten()
+    }
+
+    /// An error if the world has failed.
+    pub(super) fn check(&self, rank: Rank) -> Result<(), CommError> {
+        match self.failure() {
+            Some(failure) => Err(CommError::Failed { rank, failure }),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until `ready` gives something that `peer` has to do.
+    ///
+    /// The clock runs only while the peer is busy with *another* call and does not move: a peer
+    /// that computes may take its time.
+    pub(super) fn wait<T>(
+        &self,
+        (rank, peer): (Rank, Rank),
+        call: &Call,
+        mut ready: impl FnMut() -> Option<T>,
+    ) -> Result<T, CommError> {
+        if let Some(found) = Bell::spin(self.crowded, &mut ready) {
+            return self.check(rank).map(|()| found);
+        }
+        let mut stuck: Option<(Doing, Instant)> = None;
+        loop {
+            let gone = self.post(peer).is_gone();
+            let found = match gone {
+                true => ready(),
+                false => self.sleep((rank, peer), &mut ready),
+            };
+            // Also what was found does not count after a failure: the peer may have let go of it
+            // only because it gave up.
+            self.check(rank)?;
+            if let Some(found) = found {
+                return Ok(found);
+            }
+            if gone {
+                return Err(CommError::Gone { rank, call: Box::new(call.clone()), peer });
+            }
+            self.check_clock((rank, peer), call, &mut stuck)?;
+        }
+    }
+
+    /// Sleeps until something may have changed, or the clock wants to be looked at.
+    fn sleep<T>(
+        &self,
+        (rank, peer): (Rank, Rank),
+        ready: &mut impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        // A rank that is about to sleep must not oversleep the end of the world, or of its peer.
+        let over = || self.failed.load(Ordering::SeqCst) || self.post(peer).is_gone();
+        let look = || match ready() {
+            Some(found) => Some(Some(found)),
+            None => over().then_some(None),
+        };
+        self.post(rank).bell.sleep(NAP.min(self.deadline), look).flatten()
+    }
+
+    fn check_clock(
+        &self,
+        (rank, peer): (Rank, Rank),
+        call: &Call,
+        stuck: &mut Option<(Doing, Instant)>,
+    ) -> Result<(), CommError> {
+        let doing = self.post(peer).doing();
+        let elsewhere = doing.call.as_ref().is_some_and(|busy| !busy.agrees_with(call));
+        if !elsewhere {
+            *stuck = None;
+            return Ok(());
+        }
+        match stuck {
+            Some((before, since)) if *before == doing => {
+                let waited = since.elapsed();
+                if waited < self.deadline {
+                    return Ok(());
+                }
+                let (call, busy) = (Box::new(call.clone()), doing.call.map(Box::new));
+                Err(CommError::Late { rank, call, peer, busy, waited })
+            }
+            _ => {
+                *stuck = Some((doing, Instant::now()));
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until no peer looks through a lane any more; needs nothing but that peer's next step.
+    pub(super) fn wait_quietly(&self, rank: Rank, mut ready: impl FnMut() -> bool) {
+        let mut ready = || ready().then_some(());
+        if Bell::spin(self.crowded, &mut ready).is_some() {
+            return;
+        }
+        while self.post(rank).bell.sleep(NAP, &mut ready).is_none() {}
+    }
+}

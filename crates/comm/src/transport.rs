@@ -1,0 +1,158 @@
+//! What a transport can do.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Call, CommError, Failure, Memory, Piece};
+
+/// A worker's number in the world.
+pub type Rank = usize;
+
+/// A channel between two ranks; messages keep their order per (peer, tag).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag(pub u16);
+
+/// A send or receive that was posted and not yet waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[must_use]
+pub struct Ticket(pub u64);
+
+/// One rank's end of a world of ranks.
+///
+/// A message has a head, made of the sender's current [`Call`] and the length of the body, and a
+/// body of opaque bytes. The receiver compares the head with its own call before it takes the body.
+///
+/// Laws, checked by the [conformance suite](crate::conformance):
+/// 1. Messages from one rank to another with one tag arrive in the order in which they were
+///    posted, and fill receives in the order in which those were posted, whatever the order of
+///    waiting. Messages with different tags or of different peers do not wait for each other.
+/// 2. Posting never waits for the peer. A rank may send to itself.
+/// 3. A body is taken only if it has exactly the length of its room; otherwise both the wait and
+///    all later ones fail.
+/// 4. No wait lasts longer than the deadline. If the peer has left, or any rank has failed, the
+///    wait ends with an error that names that rank.
+/// 5. After [`Transport::abort`] by any rank every wait of every rank fails, and entering a call
+///    does too.
+/// 6. From posting to the end of waiting the poster leaves the body alone, and does not look at a
+///    room. Memory of messages that never end is kept alive.
+///
+/// Dropping a transport leaves the world: peers that wait for this rank are told.
+pub trait Transport: Send {
+    /// `threads`, `sim`, `mpi` ...
+    fn name(&self) -> &'static str;
+
+    /// This rank.
+    fn rank(&self) -> Rank;
+
+    /// Number of ranks in the world.
+    fn size(&self) -> usize;
+
+    /// From now on this rank is in `call`.
+    ///
+    /// # Errors
+    /// If the world has failed.
+    fn enter(&mut self, call: &Call) -> Result<(), CommError>;
+
+    /// From now on this rank computes and is in no call.
+    fn leave(&mut self);
+
+    /// Sends a body; the ticket is done when the body may be changed again.
+    ///
+    /// # Errors
+    /// If there is no such rank, or the world has failed.
+    fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError>;
+
+    /// Makes room for the next message from `from`.
+    ///
+    /// # Errors
+    /// If there is no such rank, or the world has failed.
+    fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError>;
+
+    /// Waits for a ticket, which is used up.
+    ///
+    /// # Errors
+    /// All of [`CommError`]: whatever keeps the message from coming.
+    fn wait(&mut self, ticket: Ticket) -> Result<(), CommError>;
+
+    /// True if waiting for the ticket would return at once.
+    ///
+    /// # Errors
+    /// As [`Transport::wait`].
+    fn is_done(&mut self, ticket: Ticket) -> Result<bool, CommError>;
+
+    /// Waits for a message whose length is not known before.
+    ///
+    /// # Errors
+    /// As [`Transport::wait`].
+    fn receive_any(&mut self, from: Rank, tag: Tag) -> Result<Vec<u8>, CommError>;
+
+    /// Looking at a peer's memory, where ranks share it.
+    fn windows(&mut self) -> Option<&mut dyn Windows>;
+
+    /// Ends the world for every rank; the first failure is the one that all of them report.
+    fn abort(&mut self, failure: Failure);
+
+    /// Why the world ended, if it did.
+    fn failure(&self) -> Option<Arc<Failure>>;
+}
+
+/// Looking at a peer's memory for the duration of one call.
+///
+/// Between two ranks a window is open in one direction at most once at a time:
+///
+/// ```text
+/// shower:  open ─────────────────────────── close (waits for done)
+/// viewer:         look (waits for open) … copy … done
+/// ```
+///
+/// Whatever happens, `close` and `withdraw` return only when no peer is looking any more, so the
+/// memory may then be changed.
+pub trait Windows {
+    /// Shows `memory` to `to` in the current call.
+    ///
+    /// # Errors
+    /// If there is no such rank, or the world has failed.
+    fn open(&mut self, to: Rank, memory: &Memory) -> Result<(), CommError>;
+
+    /// True if looking at `from` would not wait.
+    fn is_open(&mut self, from: Rank) -> bool;
+
+    /// Waits until `from` shows its memory in the same call.
+    ///
+    /// # Errors
+    /// As [`Transport::wait`].
+    fn look(&mut self, from: Rank) -> Result<Memory, CommError>;
+
+    /// This rank does not look at `from` any more.
+    fn done(&mut self, from: Rank);
+
+    /// Waits until `to` does not look any more, and closes the window.
+    ///
+    /// # Errors
+    /// As [`Transport::wait`]; the window is closed then, too.
+    fn close(&mut self, to: Rank) -> Result<(), CommError>;
+
+    /// Ends every look and closes every window of this rank, after an error.
+    fn withdraw(&mut self);
+}
+
+/// What became of one rank of a world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RankError<E> {
+    /// Its program returned an error.
+    Returned(E),
+    /// Its program panicked.
+    Panicked(String),
+}
+
+impl<E: fmt::Display> fmt::Display for RankError<E> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Returned(error) => error.fmt(out),
+            Self::Panicked(message) => write!(out, "panicked: {message}"),
+        }
+    }
+}
+
+impl<E: std::error::Error> std::error::Error for RankError<E> {}

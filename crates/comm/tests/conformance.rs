@@ -1,0 +1,34 @@
+//! The transports of this crate pass the suite.
+#![cfg(not(feature = "explore"))]
+
+use pantile_comm::sim::Sim;
+use pantile_comm::threads::Threads;
+use pantile_comm::{Options, Transport, conformance};
+
+/// One rank, a pair, an odd and an even number, more ranks than this machine may have cores.
+const SIZES: [usize; 5] = [1, 2, 3, 4, 6];
+
+fn check(world: impl Fn(usize, &Options) -> Vec<Box<dyn Transport>>) {
+    let found = conformance::check(&SIZES, world);
+    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert!(found.is_empty(), "{} findings:\n{}", lines.len(), lines.join("\n"));
+}
+
+#[test]
+fn threads_conform() {
+    check(|size, options| {
+        let ends = Threads::world(size, options).into_iter();
+        ends.map(|end| Box::new(end) as Box<dyn Transport>).collect()
+    });
+}
+
+#[test]
+fn the_simulator_conforms() {
+    for seed in 0..5 {
+        check(|size, options| {
+            let sim = Sim { seed, options: options.clone(), ..Sim::default() };
+            let ends = sim.world(size).into_iter();
+            ends.map(|end| Box::new(end) as Box<dyn Transport>).collect()
+        });
+    }
+}

@@ -1,0 +1,403 @@
+//! From a plan to loops over this rank's memory.
+
+use pantile_comm::Rank;
+use pantile_geometry::{Distribution, Indices, Operator, Region, Segment, Slab};
+use pantile_kernels::pack::Twin;
+use pantile_kernels::{DType, Layout, Nest, supports};
+use pantile_plan::{Leg as PlanLeg, Lifts, Message, Schedule, Transfer};
+
+use crate::Error;
+use crate::cover::{Cover, overlap};
+use crate::movement::{Body, Fill, Incoming, Leg, Movement, Outgoing, Part, Place};
+
+/// From here on a leg writes past the cache.
+const STREAM_BYTES: usize = 4 << 20;
+
+/// Start of each message in the buffers: a cache line.
+const LINE: usize = 64;
+
+/// Where the elements of transfers lie in the memory of the ranks.
+pub(crate) trait Places {
+    /// Where `rank`, the sender, has them.
+    fn source(&self, rank: Rank, transfer: &Transfer) -> Result<Layout, Error>;
+    /// Where `rank`, the receiver, puts them.
+    fn target(&self, rank: Rank, transfer: &Transfer) -> Result<Layout, Error>;
+    /// All cells that `rank` will hold.
+    fn held(&self, rank: Rank) -> Result<Vec<Layout>, Error>;
+    /// Elements in the memory of `rank` before and after.
+    fn lengths(&self, rank: Rank) -> (usize, usize);
+}
+
+/// Two distributions of one array, each with its frame.
+pub(crate) struct Arrays<'a> {
+    pub(crate) source: (&'a Distribution, &'a Frame),
+    pub(crate) target: (&'a Distribution, &'a Frame),
+}
+
+impl Places for Arrays<'_> {
+    fn source(&self, rank: Rank, transfer: &Transfer) -> Result<Layout, Error> {
+        layout(self.source, rank, &all(&transfer.source_lifts, transfer), &transfer.region)
+    }
+
+    fn target(&self, rank: Rank, transfer: &Transfer) -> Result<Layout, Error> {
+        layout(self.target, rank, &all(&transfer.target_lifts, transfer), &transfer.region)
+    }
+
+    fn held(&self, rank: Rank) -> Result<Vec<Layout>, Error> {
+        let held = self.target.0.held(rank);
+        held.iter().map(|(lifts, region)| layout(self.target, rank, lifts, region)).collect()
+    }
+
+    fn lengths(&self, rank: Rank) -> (usize, usize) {
+        let len = |(distribution, frame): (&Distribution, &Frame)| {
+            frame.local_shape(distribution, rank).map_or(0, |shape| shape.iter().product())
+        };
+        (len(self.source), len(self.target))
+    }
+}
+
+/// Cells around the tiles of a distribution that do not belong to the array, such as padding: along
+/// each axis, by coordinate, how many before and after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Per axis and coordinate, cells before and after; no axes mean no frame.
+    pub axes: Vec<Vec<(usize, usize)>>,
+}
+
+impl Frame {
+    fn sides(&self, distribution: &Distribution, rank: Rank, axis: usize) -> (usize, usize) {
+        let Some(sides) = self.axes.get(axis) else { return (0, 0) };
+        let coordinate = distribution.coordinate(rank, axis).unwrap_or(0);
+        sides.get(coordinate).copied().unwrap_or_default()
+    }
+
+    /// The shape of a rank's memory with its frame; `None` if it is idle.
+    #[must_use]
+    pub fn local_shape(&self, distribution: &Distribution, rank: Rank) -> Option<Vec<usize>> {
+        let mut shape = distribution.local_shape(rank)?;
+        for (axis, extent) in shape.iter_mut().enumerate() {
+            let (before, after) = self.sides(distribution, rank, axis);
+            *extent += before + after;
+        }
+        Some(shape)
+    }
+
+    /// A slab of the tile as one of the memory with its frame.
+    fn shift(&self, distribution: &Distribution, rank: Rank, slab: Slab) -> Slab {
+        let axes = slab.axes.into_iter().enumerate();
+        let axes = axes.map(|(axis, places)| {
+            let (before, _) = self.sides(distribution, rank, axis);
+            if before == 0 { places } else { shifted(&places, before) }
+        });
+        Slab { axes: axes.collect() }
+    }
+}
+
+fn shifted(places: &Indices, by: usize) -> Indices {
+    match places {
+        Indices::List(list) => Indices::List(list.iter().map(|place| place + by).collect()),
+        Indices::Segments(segments) => {
+            let shift = |s: &Segment| {
+                Segment::strided(s.start() + by, s.length(), s.step(), s.count())
+                    .expect("a segment is not empty")
+            };
+            Indices::Segments(segments.iter().map(shift).collect())
+        }
+    }
+}
+
+/// Elements in a rank's memory, halo and room included.
+pub(crate) fn local_len(distribution: &Distribution, rank: Rank) -> usize {
+    distribution.local_shape(rank).map_or(0, |shape| shape.iter().product())
+}
+
+/// Lifts along all axes; a plan leaves out zeros.
+fn all(lifts: &Lifts, transfer: &Transfer) -> Vec<i64> {
+    (0..transfer.region.axes().len()).map(|axis| lifts.along(axis)).collect()
+}
+
+fn layout(
+    (distribution, frame): (&Distribution, &Frame),
+    rank: Rank,
+    lifts: &[i64],
+    region: &Region,
+) -> Result<Layout, Error> {
+    let shape = frame.local_shape(distribution, rank).expect("a rank in a plan is not idle");
+    let slab = distribution.slab(rank, lifts, region).expect("planned cells have a place");
+    Ok(Layout::of(&frame.shift(distribution, rank, slab), &shape)?)
+}
+
+/// Compiles the legs of one movement.
+pub(crate) struct Compiler {
+    pub(crate) rank: Rank,
+    pub(crate) dtype: DType,
+    /// Peers look at each other's memory, so nothing is packed.
+    pub(crate) windows: bool,
+    scratch: usize,
+}
+
+impl Compiler {
+    pub(crate) fn new(rank: Rank, dtype: DType, windows: bool) -> Self {
+        Self { rank, dtype, windows, scratch: 0 }
+    }
+
+    /// One movement along a path of distributions.
+    pub(crate) fn path(mut self, path: &[Distribution]) -> Result<Movement, Error> {
+        let mut legs = Vec::new();
+        let (mut in_place, none) = (true, Frame::default());
+        for (step, pair) in path.windows(2).enumerate() {
+            let places = Arrays { source: (&pair[0], &none), target: (&pair[1], &none) };
+            let schedule = Schedule::between(&pair[0], &pair[1], self.rank)?;
+            let combines = pair[0].has_terms();
+            let (from, to) = ends(step, path.len() - 1);
+            in_place = in_place && !combines && self.is_in_place(&schedule, &places)?;
+            legs.extend(self.legs(&schedule, &places, combines, (from, to))?);
+        }
+        let stations = &path[1..path.len() - 1];
+        let stations: Vec<usize> = stations.iter().map(|d| local_len(d, self.rank)).collect();
+        let (source, target) = (&path[0], &path[path.len() - 1]);
+        let lengths = (local_len(source, self.rank), local_len(target, self.rank));
+        in_place &= stations.iter().all(|len| *len == lengths.0) && lengths.0 == lengths.1;
+        Ok(self.movement(lengths, stations, legs, in_place))
+    }
+
+    /// One straight movement.
+    pub(crate) fn straight(
+        mut self,
+        schedule: &Schedule,
+        places: &dyn Places,
+        combines: bool,
+    ) -> Result<Movement, Error> {
+        let legs = self.legs(schedule, places, combines, (Place::Source, Place::Target))?;
+        let lengths = places.lengths(self.rank);
+        Ok(self.movement(lengths, Vec::new(), legs, false))
+    }
+
+    fn movement(
+        self,
+        lengths: (usize, usize),
+        stations: Vec<usize>,
+        legs: Vec<Leg>,
+        in_place: bool,
+    ) -> Movement {
+        let (rank, dtype, scratch) = (self.rank, self.dtype, self.scratch);
+        let (name, fingerprint) = ("movement", 0);
+        Movement { name, fingerprint, rank, dtype, lengths, stations, scratch, legs, in_place }
+    }
+
+    fn legs(
+        &mut self,
+        schedule: &Schedule,
+        places: &dyn Places,
+        combines: bool,
+        (from, to): (Place, Place),
+    ) -> Result<Vec<Leg>, Error> {
+        let operator = schedule.legs.first().map(|leg| leg.operator);
+        let by_cell = combines && operator.is_some_and(|operator| !has_start(self.dtype, operator));
+        let (_, len) = places.lengths(self.rank);
+        let mut cover = Cover::new(combines, by_cell.then_some(len));
+        let last = schedule.legs.len().saturating_sub(1);
+        let mut legs = Vec::with_capacity(schedule.legs.len());
+        for leg in &schedule.legs {
+            legs.push(self.leg(leg, places, &mut cover, (from, to))?);
+        }
+        // Gaps are known when all rounds are; they are filled around them.
+        let (before, after) = self.gaps(cover, places)?;
+        if let Some(leg) = legs.first_mut() {
+            leg.before = before;
+        }
+        if let Some(leg) = legs.get_mut(last) {
+            leg.after = after;
+        }
+        Ok(legs)
+    }
+
+    fn leg(
+        &mut self,
+        leg: &PlanLeg,
+        places: &dyn Places,
+        cover: &mut Cover,
+        (from, to): (Place, Place),
+    ) -> Result<Leg, Error> {
+        if cover.combines() && !supports(self.dtype, leg.operator) {
+            let (operator, dtype) = (leg.operator, self.dtype);
+            return Err(pantile_kernels::Error::Unsupported { operator, dtype }.into());
+        }
+        let mut sends = Vec::new();
+        let me = self.rank;
+        for message in leg.sends.iter().filter(|message| message.peer != me) {
+            sends.push(self.outgoing(message, places)?);
+        }
+        let mut receives = Vec::new();
+        for message in &leg.receives {
+            receives.push(self.incoming(message, places, cover)?);
+        }
+        let written: usize = receives.iter().map(|incoming| incoming.elements).sum();
+        let any_order = !cover.combines();
+        let streaming = any_order && written * self.dtype.bytes() >= STREAM_BYTES;
+        let (operator, before, after) = (leg.operator, None, None);
+        let twin = if self.windows { twin(&receives) } else { None };
+        Ok(Leg { from, to, operator, before, sends, receives, any_order, twin, after, streaming })
+    }
+
+    fn outgoing(&mut self, message: &Message, places: &dyn Places) -> Result<Outgoing, Error> {
+        let (mut layouts, mut elements) = (Vec::with_capacity(message.parts.len()), 0);
+        for part in &message.parts {
+            let layout = places.source(self.rank, part)?;
+            elements += layout.len();
+            layouts.push(layout);
+        }
+        let body = match layouts.as_slice() {
+            _ if self.windows => None,
+            [one] if one.contiguous().is_some() => one.contiguous().map(Body::InPlace),
+            _ => Some(Body::Packed { at: self.buffer(elements), nests: pack(&layouts)? }),
+        };
+        Ok(Outgoing { peer: message.peer, elements, body })
+    }
+
+    fn incoming(
+        &mut self,
+        message: &Message,
+        places: &dyn Places,
+        cover: &mut Cover,
+    ) -> Result<Incoming, Error> {
+        let peer = message.peer;
+        let looks = self.windows || peer == self.rank;
+        let (mut parts, mut elements) = (Vec::with_capacity(message.parts.len()), 0);
+        for transfer in &message.parts {
+            let target = places.target(self.rank, transfer)?;
+            let source = match looks {
+                true => places.source(peer, transfer)?,
+                false => Layout::dense(elements, target.len()),
+            };
+            elements += target.len();
+            match cover.mark(&target) {
+                Some(firsts) => parts.extend(split(&source, &target, &firsts)?),
+                None => {
+                    let sets = cover.add(transfer);
+                    parts.push(Part { nest: Nest::joint(&source, &target)?, sets });
+                }
+            }
+        }
+        let body = match parts.as_slice() {
+            _ if looks => None,
+            [Part { nest, sets: true }] if nest.target_contiguous().is_some() => {
+                nest.target_contiguous().map(Body::InPlace)
+            }
+            _ => Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() }),
+        };
+        Ok(Incoming { peer, elements, parts, body })
+    }
+
+    /// Room for a message in the buffers: its first byte.
+    fn buffer(&mut self, elements: usize) -> usize {
+        let at = self.scratch;
+        self.scratch += (elements * self.dtype.bytes()).next_multiple_of(LINE);
+        at
+    }
+
+    /// What to fill before and after, so that cells that get nothing have the identity.
+    fn gaps(
+        &self,
+        cover: Cover,
+        places: &dyn Places,
+    ) -> Result<(Option<Fill>, Option<Nest>), Error> {
+        let held = places.held(self.rank)?;
+        let nests = || held.iter().map(Nest::over).collect();
+        let cells: usize = held.iter().map(Layout::len).sum();
+        if cover.is_simple() {
+            let gaps = cover.cells() < cells;
+            return Ok((gaps.then(|| Fill { nests: nests(), start: false }), None));
+        }
+        let (_, len) = places.lengths(self.rank);
+        let mut covered = vec![false; len];
+        for transfer in cover.transfers() {
+            places.target(self.rank, transfer)?.offsets().for_each(|at| covered[at] = true);
+        }
+        let gaps: Vec<usize> =
+            held.iter().flat_map(Layout::offsets).filter(|at| !covered[*at]).collect();
+        let after = if gaps.is_empty() { None } else { Some(Nest::over(&listed(gaps, len)?)) };
+        Ok((Some(Fill { nests: nests(), start: true }), after))
+    }
+
+    /// True if nothing that this rank sends is also written, and its own part stays where it is.
+    fn is_in_place(&self, schedule: &Schedule, places: &dyn Places) -> Result<bool, Error> {
+        let (before, after) = places.lengths(self.rank);
+        if before != after {
+            return Ok(false);
+        }
+        for leg in &schedule.legs {
+            let (mut read, mut written) = (Vec::new(), Vec::new());
+            for part in leg.receives.iter().flat_map(|message| &message.parts) {
+                let target = places.target(self.rank, part)?;
+                if part.from != self.rank {
+                    written.push(target);
+                } else if !Nest::joint(&places.source(self.rank, part)?, &target)?.is_identity() {
+                    return Ok(false);
+                }
+            }
+            for part in leg.sends.iter().flat_map(|message| &message.parts) {
+                if part.to != self.rank {
+                    read.push(places.source(self.rank, part)?);
+                }
+            }
+            if overlap(&read, &written, before) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The first two arrivals as one loop, if the second is combined with all of the first.
+fn twin(receives: &[Incoming]) -> Option<Twin> {
+    let [first, second, ..] = receives else { return None };
+    let ([one], [other]) = (first.parts.as_slice(), second.parts.as_slice()) else { return None };
+    (one.sets && !other.sets).then(|| Twin::new(&one.nest, &other.nest))
+}
+
+/// Loops that put layouts one after the other.
+fn pack(layouts: &[Layout]) -> Result<Vec<Nest>, Error> {
+    let mut at = 0;
+    let mut nests = Vec::with_capacity(layouts.len());
+    for layout in layouts {
+        nests.push(Nest::joint(layout, &Layout::dense(at, layout.len()))?);
+        at += layout.len();
+    }
+    Ok(nests)
+}
+
+/// The loops from `source` to `target` in two parts: the cells that are the first, and the others.
+fn split(source: &Layout, target: &Layout, firsts: &[bool]) -> Result<Vec<Part>, Error> {
+    let mut parts = Vec::with_capacity(2);
+    for sets in [true, false] {
+        let chosen = |layout: &Layout| {
+            let cells = layout.offsets().zip(firsts).filter(|(_, first)| **first == sets);
+            listed(cells.map(|(cell, _)| cell).collect(), layout.span())
+        };
+        let nest = Nest::joint(&chosen(source)?, &chosen(target)?)?;
+        if !nest.is_empty() {
+            parts.push(Part { nest, sets });
+        }
+    }
+    Ok(parts)
+}
+
+/// Single cells of a memory of `len` elements.
+fn listed(cells: Vec<usize>, len: usize) -> Result<Layout, Error> {
+    let axes = vec![Indices::List(cells.into())];
+    Ok(Layout::of(&Slab { axes }, &[len])?)
+}
+
+/// True if there is a value that changes no other when combined with it, bit for bit. The product
+/// of complex numbers has none: multiplying by one may change the sign of a zero.
+fn has_start(dtype: DType, operator: Operator) -> bool {
+    operator != Operator::Prod || !matches!(dtype, DType::C64 | DType::C128)
+}
+
+/// Where step `step` of `steps` reads and writes.
+fn ends(step: usize, steps: usize) -> (Place, Place) {
+    let from = if step == 0 { Place::Source } else { Place::Station(step - 1) };
+    let to = if step + 1 == steps { Place::Target } else { Place::Station(step) };
+    (from, to)
+}

@@ -1,0 +1,369 @@
+//! One rank's engine: a communicator with compiled movements and memory to work with.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::Location;
+use std::sync::Arc;
+
+use pantile_comm::{Call, CommError, Communicator, Failure, Memory, Rank, Ticket};
+use pantile_geometry::{Distribution, Fingerprint};
+use pantile_kernels::DType;
+use pantile_plan::Schedule;
+
+use crate::compile::{Arrays, Compiler, Frame};
+use crate::execute::{self, Buffers};
+use crate::path::{Terrain, path};
+use crate::{Cells, Error, Movement, Tile, gather};
+
+/// Movements that are kept compiled; the oldest go first.
+const KEPT: usize = 512;
+
+/// Below this size of a tile a straight movement costs less than a second round of messages.
+const LARGE_BYTES: usize = 128 << 10;
+
+/// What makes two movements the same: name, source, target, type.
+type Key = (&'static str, Fingerprint, Fingerprint, DType);
+
+/// What an engine has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Movements that were compiled.
+    pub compiled: u64,
+    /// Movements that were run.
+    pub runs: u64,
+    /// Messages to other ranks, windows included.
+    pub messages: u64,
+    /// Bytes that other ranks got from this one.
+    pub bytes: u64,
+}
+
+/// One rank's way to run movements.
+///
+/// Every method that talks to other ranks is *collective*: all ranks that take part call it in the
+/// same order. A rank that cannot take part ends the world, so that nobody waits for it.
+pub struct Engine {
+    communicator: Communicator,
+    terrain: Terrain,
+    movements: BTreeMap<Key, Arc<Movement>>,
+    order: VecDeque<Key>,
+    scratch: Memory,
+    stations: Vec<Memory>,
+    tickets: Vec<Option<Ticket>>,
+    counters: Counters,
+}
+
+impl Engine {
+    /// An engine over a communicator.
+    #[must_use]
+    pub fn new(mut communicator: Communicator) -> Self {
+        Self {
+            terrain: Terrain { windows: communicator.has_windows(), large_bytes: LARGE_BYTES },
+            communicator,
+            movements: BTreeMap::new(),
+            order: VecDeque::new(),
+            scratch: Memory::zeroed(0),
+            stations: Vec::new(),
+            tickets: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// This rank.
+    #[must_use]
+    pub fn rank(&self) -> Rank {
+        self.communicator.rank()
+    }
+
+    /// Number of ranks in the world.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.communicator.size()
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// From this size of a tile on, in bytes, movements may go over other distributions. Every rank
+    /// has to set the same. Movements that are kept are forgotten.
+    pub fn set_large_bytes(&mut self, bytes: usize) {
+        self.terrain.large_bytes = bytes;
+        self.movements.clear();
+        self.order.clear();
+    }
+
+    /// The communicator.
+    pub fn communicator(&mut self) -> &mut Communicator {
+        &mut self.communicator
+    }
+
+    /// Ends the world, because this rank cannot go on.
+    pub fn fail(&mut self, call: Option<Call>, reason: &dyn std::fmt::Display) {
+        let (culprit, reason) = (self.rank(), reason.to_string());
+        self.communicator.abort(Failure { culprit, call, reason });
+    }
+
+    /// The movement between two distributions, compiled for this rank; kept for the next time.
+    /// Not collective: the answer and every error are the same on every rank.
+    ///
+    /// # Errors
+    /// There is no such movement, the type has no such operator, or a rank does not exist.
+    pub fn movement(
+        &mut self,
+        name: &'static str,
+        source: &Distribution,
+        target: &Distribution,
+        dtype: DType,
+    ) -> Result<Arc<Movement>, Error> {
+        let key = (name, source.fingerprint(), target.fingerprint(), dtype);
+        if let Some(movement) = self.movements.get(&key) {
+            return Ok(Arc::clone(movement));
+        }
+        self.check_ranks(source)?;
+        self.check_ranks(target)?;
+        let compile = |path: &[Distribution]| {
+            Compiler::new(self.rank(), dtype, self.terrain.windows).path(path)
+        };
+        let straight = [source.clone(), target.clone()];
+        let path = path(source, target, dtype.bytes(), self.terrain);
+        // A way that does not exist is no reason to give up the movement.
+        let mut movement = match path.len() {
+            2 => compile(&straight)?,
+            _ => compile(&path).or_else(|_| compile(&straight))?,
+        };
+        movement.name = name;
+        movement.fingerprint = folded(&[key.1.0, key.2.0, u128::from(dtype.code())]);
+        Ok(self.keep(key, movement))
+    }
+
+    /// The movement of whole tensors; not kept.
+    ///
+    /// # Errors
+    /// As [`Engine::movement`].
+    pub fn cell_movement(
+        &mut self,
+        name: &'static str,
+        cells: &Cells,
+        dtype: DType,
+    ) -> Result<Arc<Movement>, Error> {
+        self.check_ranks(&cells.source)?;
+        self.check_ranks(&cells.target)?;
+        let schedule = Schedule::between(&cells.source, &cells.target, self.rank())?;
+        let compiler = Compiler::new(self.rank(), dtype, self.terrain.windows);
+        let mut movement = compiler.straight(&schedule, cells, cells.source.has_terms())?;
+        let (source, target) = (cells.source.fingerprint(), cells.target.fingerprint());
+        let counts = Fingerprint::of(&format!("{:?}", cells.counts));
+        movement.name = name;
+        movement.fingerprint = folded(&[source.0, target.0, counts.0, u128::from(dtype.code())]);
+        self.counters.compiled += 1;
+        Ok(Arc::new(movement))
+    }
+
+    /// The straight movement between distributions whose tiles lie in frames; not kept.
+    ///
+    /// # Errors
+    /// As [`Engine::movement`].
+    pub fn framed_movement(
+        &mut self,
+        name: &'static str,
+        source: (&Distribution, &Frame),
+        target: (&Distribution, &Frame),
+        dtype: DType,
+    ) -> Result<Arc<Movement>, Error> {
+        self.check_ranks(source.0)?;
+        self.check_ranks(target.0)?;
+        let schedule = Schedule::between(source.0, target.0, self.rank())?;
+        let compiler = Compiler::new(self.rank(), dtype, self.terrain.windows);
+        let places = Arrays { source, target };
+        let mut movement = compiler.straight(&schedule, &places, source.0.has_terms())?;
+        let frames = Fingerprint::of(&format!("{:?} {:?}", source.1, target.1));
+        let (from, to) = (source.0.fingerprint(), target.0.fingerprint());
+        movement.name = name;
+        movement.fingerprint = folded(&[from.0, to.0, frames.0, u128::from(dtype.code())]);
+        self.counters.compiled += 1;
+        Ok(Arc::new(movement))
+    }
+
+    /// Moves the elements of `source` to `target`. Collective.
+    ///
+    /// # Errors
+    /// A tile does not fit, or the ranks cannot work together; then the world has ended.
+    #[track_caller]
+    pub fn run(
+        &mut self,
+        movement: &Movement,
+        source: &Tile,
+        target: &mut Tile,
+    ) -> Result<(), Error> {
+        self.run_at(movement, source, target, Location::caller())
+    }
+
+    /// [`Engine::run`] asked for at another place of the program.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn run_at(
+        &mut self,
+        movement: &Movement,
+        source: &Tile,
+        target: &mut Tile,
+        place: &'static Location<'static>,
+    ) -> Result<(), Error> {
+        let call = Call::at(movement.name, movement.fingerprint, place);
+        let (dtype, lengths) = (movement.dtype, movement.lengths);
+        self.expect_tile(&call, "source", (dtype, lengths.0), source)?;
+        self.expect_tile(&call, "target", (dtype, lengths.1), target)?;
+        self.execute(movement, &call, source.memory(), target.memory())
+    }
+
+    /// Moves elements within one tile, as a halo exchange does. Collective.
+    ///
+    /// # Errors
+    /// As [`Engine::run`]; also if the movement needs a source and a target of its own.
+    #[track_caller]
+    pub fn run_in_place(&mut self, movement: &Movement, tile: &mut Tile) -> Result<(), Error> {
+        self.run_in_place_at(movement, tile, Location::caller())
+    }
+
+    /// [`Engine::run_in_place`] asked for at another place of the program.
+    ///
+    /// # Errors
+    /// As [`Engine::run_in_place`].
+    pub fn run_in_place_at(
+        &mut self,
+        movement: &Movement,
+        tile: &mut Tile,
+        place: &'static Location<'static>,
+    ) -> Result<(), Error> {
+        let call = Call::at(movement.name, movement.fingerprint, place);
+        if !movement.in_place {
+            let error = Error::NotInPlace { rank: self.rank() };
+            self.fail(Some(call), &error);
+            return Err(error);
+        }
+        self.expect_tile(&call, "source", (movement.dtype, movement.lengths.0), tile)?;
+        self.execute(movement, &call, tile.memory(), tile.memory())
+    }
+
+    /// Waits until every rank of the world has come here. Collective.
+    ///
+    /// # Errors
+    /// If the ranks cannot work together.
+    #[track_caller]
+    pub fn barrier(&mut self) -> Result<(), Error> {
+        let call = Call::here("barrier", 0);
+        Ok(self.communicator.barrier(&call)?)
+    }
+
+    /// The records of all members of a team, in its order. Collective in the team.
+    ///
+    /// # Errors
+    /// If the ranks cannot work together.
+    ///
+    /// # Panics
+    /// If this rank is not in the team.
+    pub fn gather(
+        &mut self,
+        call: &Call,
+        team: &[Rank],
+        record: &[u8],
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        let rank = self.rank();
+        let me = team.iter().position(|member| *member == rank).expect("a member calls");
+        self.counters.messages += u64::from(team.len().next_power_of_two().trailing_zeros());
+        Ok(gather::gather(&mut self.communicator, call, (team, me), record)?)
+    }
+
+    fn execute(
+        &mut self,
+        movement: &Movement,
+        call: &Call,
+        source: &Memory,
+        target: &Memory,
+    ) -> Result<(), Error> {
+        self.make_room(movement, source.is(target));
+        let Self { communicator, stations, scratch, tickets, .. } = self;
+        let buffers = Buffers { source, target, stations, scratch };
+        let result: Result<(), CommError> = communicator
+            .operation(call, |operation| execute::run(operation, movement, &buffers, tickets));
+        result?;
+        let (messages, bytes) = movement.sends();
+        self.counters.runs += 1;
+        self.counters.messages += messages as u64;
+        self.counters.bytes += bytes as u64;
+        Ok(())
+    }
+
+    /// Makes stations and message buffers large enough; they are never made smaller.
+    fn make_room(&mut self, movement: &Movement, in_place: bool) {
+        if self.scratch.bytes() < movement.scratch {
+            self.scratch = Memory::zeroed(movement.scratch);
+        }
+        if in_place {
+            return;
+        }
+        for (number, elements) in movement.stations.iter().enumerate() {
+            let bytes = elements * movement.dtype.bytes();
+            match self.stations.get_mut(number) {
+                Some(station) if station.bytes() >= bytes => {}
+                Some(station) => *station = Memory::zeroed(bytes),
+                None => self.stations.push(Memory::zeroed(bytes)),
+            }
+        }
+    }
+
+    fn keep(&mut self, key: Key, movement: Movement) -> Arc<Movement> {
+        let movement = Arc::new(movement);
+        if self.movements.insert(key, Arc::clone(&movement)).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > KEPT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.movements.remove(&oldest);
+        }
+        self.counters.compiled += 1;
+        movement
+    }
+
+    /// A tile that does not fit is seen on this rank only, so it ends the world.
+    fn expect_tile(
+        &mut self,
+        call: &Call,
+        side: &'static str,
+        expected: (DType, usize),
+        tile: &Tile,
+    ) -> Result<(), Error> {
+        let got = (tile.dtype(), tile.len());
+        if expected == got {
+            return Ok(());
+        }
+        let error = Error::WrongTile { rank: self.rank(), side, expected, got };
+        self.fail(Some(call.clone()), &error);
+        Err(error)
+    }
+
+    fn check_ranks(&self, distribution: &Distribution) -> Result<(), Error> {
+        let (highest, size) = (distribution.mesh().ranks().max(), self.size());
+        match highest {
+            Some(rank) if rank >= size => Err(Error::NoSuchRank { rank, size }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Several numbers as one of 64 bits.
+fn folded(numbers: &[u128]) -> u64 {
+    let mix =
+        |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let halves = numbers.iter().flat_map(|number| {
+        let bytes = number.to_le_bytes();
+        let half = |from: usize| {
+            bytes[from..].first_chunk::<8>().map_or(0, |half| u64::from_le_bytes(*half))
+        };
+        [half(0), half(8)]
+    });
+    halves.fold(0x5041_4e54_494c_4531, mix)
+}

@@ -1,0 +1,93 @@
+//! Why a movement cannot be made or run.
+
+use std::fmt;
+
+use pantile_comm::{CommError, Rank};
+use pantile_kernels::DType;
+
+/// Why a movement cannot be made or run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no such movement.
+    Plan(pantile_plan::Error),
+    /// The elements cannot be combined, or loops do not fit.
+    Kernel(pantile_kernels::Error),
+    /// The ranks could not work together.
+    Comm(CommError),
+    /// A tile has the wrong type or size for the movement.
+    WrongTile {
+        /// On which rank.
+        rank: Rank,
+        /// `source` or `target`.
+        side: &'static str,
+        /// What the movement needs.
+        expected: (DType, usize),
+        /// What was given.
+        got: (DType, usize),
+    },
+    /// The movement reads cells that it also writes, so source and target cannot be one tile.
+    NotInPlace {
+        /// On which rank.
+        rank: Rank,
+    },
+    /// A distribution names a rank that the world does not have.
+    NoSuchRank {
+        /// The largest rank named.
+        rank: Rank,
+        /// Number of ranks in the world.
+        size: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plan(error) => error.fmt(out),
+            Self::Kernel(error) => error.fmt(out),
+            Self::Comm(error) => error.fmt(out),
+            Self::WrongTile { rank, side, expected, got } => write!(
+                out,
+                "rank {rank}: the {side} of the movement has {} elements of {}, got {} of {}",
+                expected.1, expected.0, got.1, got.0
+            ),
+            Self::NotInPlace { rank } => write!(
+                out,
+                "rank {rank}: the movement reads cells that it also writes, so it needs a source \
+                 and a target of its own"
+            ),
+            Self::NoSuchRank { rank, size } => {
+                write!(out, "the distribution names rank {rank}, but the world has {size} ranks")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Plan(error) => Some(error),
+            Self::Kernel(error) => Some(error),
+            Self::Comm(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<pantile_plan::Error> for Error {
+    fn from(error: pantile_plan::Error) -> Self {
+        Self::Plan(error)
+    }
+}
+
+impl From<pantile_kernels::Error> for Error {
+    fn from(error: pantile_kernels::Error) -> Self {
+        Self::Kernel(error)
+    }
+}
+
+impl From<CommError> for Error {
+    fn from(error: CommError) -> Self {
+        Self::Comm(error)
+    }
+}

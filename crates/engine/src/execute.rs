@@ -1,0 +1,258 @@
+//! Running a compiled movement.
+#![allow(unsafe_code, reason = "runs loops over the memory of this rank and of its peers")]
+
+use pantile_comm::{CommError, Memory, Operation, Piece, Ticket, Windows};
+use pantile_kernels::pack::{self, Twin};
+use pantile_kernels::{Combination, Nest, Scalar, identity, start};
+
+use crate::movement::{Body, Incoming, Leg, Movement, Outgoing, Part, Place};
+
+/// The memory that one run of a movement works on.
+///
+/// Invariants, on which every unsafe block here rests:
+/// 1. All memories are at least as large as the movement says, and aligned for its type.
+/// 2. Within a leg no rank writes cells that it sends or shows: legs read and write different
+///    memories, or the movement was found to be in place.
+/// 3. A peer shows its memory from the opening of its window until this rank is done, and does not
+///    write the cells that this rank reads meanwhile (2, seen from the other side).
+pub(crate) struct Buffers<'a> {
+    pub(crate) source: &'a Memory,
+    pub(crate) target: &'a Memory,
+    pub(crate) stations: &'a [Memory],
+    pub(crate) scratch: &'a Memory,
+}
+
+impl Buffers<'_> {
+    fn at(&self, place: Place) -> &Memory {
+        match place {
+            Place::Source => self.source,
+            Place::Target => self.target,
+            // In place all stations are the one tile.
+            Place::Station(_) if self.source.is(self.target) => self.target,
+            Place::Station(number) => &self.stations[number],
+        }
+    }
+}
+
+/// Runs all legs of a movement inside one operation. `tickets` is only lent to be used again.
+pub(crate) fn run(
+    operation: &mut Operation<'_>,
+    movement: &Movement,
+    buffers: &Buffers<'_>,
+    tickets: &mut Vec<Option<Ticket>>,
+) -> Result<(), CommError> {
+    for leg in &movement.legs {
+        let runner = Runner::new(movement, leg, buffers);
+        runner.before();
+        match operation.windows() {
+            Some(windows) => runner.through_windows(windows)?,
+            None => runner.by_messages(operation, tickets)?,
+        }
+        runner.after();
+    }
+    Ok(())
+}
+
+struct Runner<'a> {
+    movement: &'a Movement,
+    leg: &'a Leg,
+    from: &'a Memory,
+    to: &'a Memory,
+    scratch: &'a Memory,
+    element: usize,
+}
+
+impl<'a> Runner<'a> {
+    fn new(movement: &'a Movement, leg: &'a Leg, buffers: &'a Buffers<'_>) -> Self {
+        let (from, to) = (buffers.at(leg.from), buffers.at(leg.to));
+        let element = movement.dtype.bytes();
+        Self { movement, leg, from, to, scratch: buffers.scratch, element }
+    }
+
+    /// Receivers pull: one copy per byte, and terms are combined by one thread in order.
+    fn through_windows(&self, windows: &mut dyn Windows) -> Result<(), CommError> {
+        for outgoing in &self.leg.sends {
+            windows.open(outgoing.peer, self.from)?;
+        }
+        if self.leg.any_order {
+            self.pull_in_any_order(windows)?;
+        } else {
+            self.pull_in_order(windows)?;
+        }
+        for outgoing in &self.leg.sends {
+            windows.close(outgoing.peer)?;
+        }
+        Ok(())
+    }
+
+    /// Terms of one rank after the other; the first two in one pass over memory.
+    fn pull_in_order(&self, windows: &mut dyn Windows) -> Result<(), CommError> {
+        let mut rest = self.leg.receives.as_slice();
+        if let (Some(twin), [first, second, later @ ..]) = (&self.leg.twin, rest) {
+            let sources = [self.look(windows, first)?, self.look(windows, second)?];
+            self.combine_two(twin, &sources);
+            self.done(windows, first);
+            self.done(windows, second);
+            rest = later;
+        }
+        for incoming in rest {
+            self.pull(windows, incoming)?;
+        }
+        Ok(())
+    }
+
+    /// Own part first, while the others get ready; then whoever is.
+    fn pull_in_any_order(&self, windows: &mut dyn Windows) -> Result<(), CommError> {
+        let me = self.movement.rank;
+        let receives = &self.leg.receives;
+        for incoming in receives.iter().filter(|incoming| incoming.peer == me) {
+            self.pull(windows, incoming)?;
+        }
+        // Start behind oneself, so that not everybody looks at rank 0 first.
+        let split = receives.partition_point(|incoming| incoming.peer <= me);
+        let others = receives[split..].iter().chain(&receives[..split]);
+        for incoming in others.filter(|incoming| incoming.peer != me) {
+            self.pull(windows, incoming)?;
+        }
+        Ok(())
+    }
+
+    fn pull(&self, windows: &mut dyn Windows, incoming: &Incoming) -> Result<(), CommError> {
+        let shown = self.look(windows, incoming)?;
+        self.take(incoming, shown.start().as_ptr());
+        self.done(windows, incoming);
+        Ok(())
+    }
+
+    /// The memory that something comes from: a peer's, or one's own.
+    fn look(&self, windows: &mut dyn Windows, incoming: &Incoming) -> Result<Memory, CommError> {
+        if incoming.peer == self.movement.rank {
+            return Ok(self.from.clone());
+        }
+        let shown = windows.look(incoming.peer)?;
+        let needed = incoming.parts.iter().map(|part| part.nest.source_span()).max().unwrap_or(0);
+        assert!(shown.bytes() >= needed * self.element, "equal fingerprints mean equal memories");
+        Ok(shown)
+    }
+
+    fn done(&self, windows: &mut dyn Windows, incoming: &Incoming) {
+        if incoming.peer != self.movement.rank {
+            windows.done(incoming.peer);
+        }
+    }
+
+    fn by_messages(
+        &self,
+        operation: &mut Operation<'_>,
+        tickets: &mut Vec<Option<Ticket>>,
+    ) -> Result<(), CommError> {
+        tickets.clear();
+        for incoming in &self.leg.receives {
+            let ticket = match &incoming.body {
+                Some(body) => {
+                    let room = self.piece(self.to, body, incoming.elements);
+                    Some(operation.receive(incoming.peer, &room)?)
+                }
+                None => None,
+            };
+            tickets.push(ticket);
+        }
+        for outgoing in &self.leg.sends {
+            operation.send(outgoing.peer, &self.packed(outgoing))?;
+        }
+        for (incoming, ticket) in self.leg.receives.iter().zip(tickets.iter()) {
+            let Some(ticket) = ticket else {
+                self.take(incoming, self.from.start().as_ptr());
+                continue;
+            };
+            operation.wait(*ticket)?;
+            if let Some(Body::Packed { at, .. }) = incoming.body {
+                self.take(incoming, self.scratch.start().as_ptr().wrapping_add(at));
+            }
+        }
+        // What was sent straight out of memory may be written in the next leg.
+        operation.sent()
+    }
+
+    /// The bytes of a message in memory or in the buffers.
+    fn piece(&self, memory: &Memory, body: &Body, elements: usize) -> Piece {
+        let bytes = elements * self.element;
+        match body {
+            Body::InPlace(start) => memory.piece(start * self.element, bytes),
+            Body::Packed { at, .. } => self.scratch.piece(*at, bytes),
+        }
+    }
+
+    fn packed(&self, outgoing: &Outgoing) -> Piece {
+        let body = outgoing.body.as_ref().expect("messages have bodies");
+        let piece = self.piece(self.from, body, outgoing.elements);
+        if let Body::Packed { nests, .. } = body {
+            for nest in nests {
+                self.copy(nest, self.from.start().as_ptr(), piece.as_ptr(), false);
+            }
+        }
+        piece
+    }
+
+    /// Puts what arrived where it belongs.
+    fn take(&self, incoming: &Incoming, source: *const u8) {
+        let target = self.to.start().as_ptr();
+        let here = incoming.peer == self.movement.rank && self.from.is(self.to);
+        for part in &incoming.parts {
+            if part.sets && here {
+                // In place the own part already is where it belongs.
+                debug_assert!(part.nest.is_identity(), "invariant 2 of buffers");
+            } else if part.sets {
+                self.copy(&part.nest, source, target, self.leg.streaming);
+            } else {
+                self.combine(part, source, target);
+            }
+        }
+    }
+
+    fn copy(&self, nest: &Nest, source: *const u8, target: *mut u8, streaming: bool) {
+        // SAFETY: invariants 1 to 3 of the buffers.
+        unsafe { pack::copy(nest, self.element, source, target, streaming) }
+    }
+
+    fn combine(&self, part: &Part, source: *const u8, target: *mut u8) {
+        // SAFETY: invariants 1 to 3 of the buffers.
+        unsafe { pack::combine(&part.nest, self.combination(), source, target) }
+    }
+
+    fn combine_two(&self, twin: &Twin, sources: &[Memory; 2]) {
+        let [one, other] = sources.each_ref().map(|memory| memory.start().as_ptr().cast_const());
+        let (target, how) = (self.to.start().as_ptr(), self.combination());
+        let streaming = pack::worth_streaming(twin.nests()[0].len() * self.element);
+        // SAFETY: invariants 1 to 3 of the buffers.
+        unsafe { pack::combine_two(twin, how, [one, other], target, streaming) }
+    }
+
+    fn combination(&self) -> Combination {
+        Combination::new(self.movement.dtype, self.leg.operator)
+            .expect("compiling refuses operators that the type does not have")
+    }
+
+    fn before(&self) {
+        let Some(fill) = &self.leg.before else { return };
+        let value = if fill.start { start } else { identity };
+        let value = value(self.movement.dtype, self.leg.operator)
+            .or_else(|_| identity(self.movement.dtype, pantile_geometry::Operator::Sum))
+            .expect("every type has a sum");
+        for nest in &fill.nests {
+            self.fill(nest, &value);
+        }
+    }
+
+    fn after(&self) {
+        let Some(nest) = &self.leg.after else { return };
+        let value = identity(self.movement.dtype, self.leg.operator)
+            .expect("compiling refuses operators that the type does not have");
+        self.fill(nest, &value);
+    }
+
+    fn fill(&self, nest: &Nest, value: &Scalar) {
+        // SAFETY: invariants 1 and 2 of the buffers; nobody looks at cells that are being written.
+        unsafe { pack::fill(nest, value, self.to.start().as_ptr()) }
+    }
+}

@@ -1,0 +1,48 @@
+//! Where plan, transport and memory meet: movements are compiled for one rank and run.
+//!
+//! A [`Movement`] is one rank's share of a plan, compiled to loops over its own memory and a list
+//! of peers. An [`Engine`] keeps compiled movements and message buffers, so that repeating a
+//! movement plans nothing and allocates nothing. Memory is a [`Tile`]: elements of one type.
+//!
+//! Must never contain decisions of geometry (who holds what) or policy of users; it asks `plan` and
+//! does what it says.
+//!
+//! Read [`Movement`] first, then [`Engine::run`].
+//!
+//! ```
+//! use pantile_comm::threads;
+//! use pantile_engine::{DType, Engine, Tile};
+//!
+//! // Six numbers in blocks on three ranks -> all six on every rank.
+//! let (blocks, copies) = ("6 on r=3: block(r)".parse().unwrap(), "6 on r=3: whole".parse().unwrap());
+//! let results = threads::run(3, &Default::default(), |communicator| {
+//!     let mut engine = Engine::new(communicator);
+//!     let me = engine.rank() as i32;
+//!     let movement = engine.movement("gather", &blocks, &copies, DType::I32)?;
+//!     let source = Tile::from_vec(vec![2 * me, 2 * me + 1]);
+//!     let mut target = Tile::zeroed(DType::I32, 6);
+//!     engine.run(&movement, &source, &mut target)?;
+//!     Ok::<_, pantile_engine::Error>(target.to_vec::<i32>())
+//! });
+//! for result in results {
+//!     assert_eq!(result.unwrap(), [0, 1, 2, 3, 4, 5]);
+//! }
+//! ```
+mod cells;
+mod compile;
+mod cover;
+mod engine;
+mod error;
+mod execute;
+mod gather;
+mod movement;
+mod path;
+mod tile;
+
+pub use cells::Cells;
+pub use compile::Frame;
+pub use engine::{Counters, Engine};
+pub use error::Error;
+pub use movement::Movement;
+pub use pantile_kernels::{DType, Element};
+pub use tile::Tile;

@@ -1,0 +1,139 @@
+//! One rank's share of a movement, compiled.
+
+use pantile_comm::Rank;
+use pantile_geometry::Operator;
+use pantile_kernels::pack::Twin;
+use pantile_kernels::{DType, Nest};
+
+/// One rank's share of a movement for elements of one type: whom to talk to, and loops over local
+/// memory. Made by an [`Engine`](crate::Engine) of any rank, it can be run by that rank as often as
+/// one likes.
+///
+/// A movement along a path of distributions has one *leg* per step; between two legs the elements
+/// lie in a *station*, memory that the engine lends.
+#[derive(Debug)]
+#[must_use]
+pub struct Movement {
+    /// What users call it.
+    pub(crate) name: &'static str,
+    /// What all ranks have to agree on.
+    pub(crate) fingerprint: u64,
+    pub(crate) rank: Rank,
+    pub(crate) dtype: DType,
+    /// Elements in the source and in the target tile.
+    pub(crate) lengths: (usize, usize),
+    /// Elements of each station.
+    pub(crate) stations: Vec<usize>,
+    /// Bytes of message buffers.
+    pub(crate) scratch: usize,
+    pub(crate) legs: Vec<Leg>,
+    /// Source and target may be the same tile.
+    pub(crate) in_place: bool,
+}
+
+impl Movement {
+    /// Number of elements that the source tile of this rank has.
+    #[must_use]
+    pub fn source_len(&self) -> usize {
+        self.lengths.0
+    }
+
+    /// Number of elements that the target tile of this rank has.
+    #[must_use]
+    pub fn target_len(&self) -> usize {
+        self.lengths.1
+    }
+
+    /// Type of the elements.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// True if source and target may be the same tile on this rank.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
+    /// Messages that this rank sends to others, and their bytes.
+    #[must_use]
+    pub fn sends(&self) -> (usize, usize) {
+        let sends = || self.legs.iter().flat_map(|leg| &leg.sends);
+        (sends().count(), sends().map(|send| send.elements).sum::<usize>() * self.dtype.bytes())
+    }
+}
+
+/// Where a leg reads from or writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Source,
+    Station(usize),
+    Target,
+}
+
+/// One rank's share of one step.
+#[derive(Debug)]
+pub(crate) struct Leg {
+    pub(crate) from: Place,
+    pub(crate) to: Place,
+    pub(crate) operator: Operator,
+    /// Filled before anything arrives.
+    pub(crate) before: Option<Fill>,
+    /// What others get; this rank itself is not among them.
+    pub(crate) sends: Vec<Outgoing>,
+    /// What arrives, this rank's own part included, in the order in which terms are combined.
+    pub(crate) receives: Vec<Incoming>,
+    /// Nothing is combined, so the order does not matter.
+    pub(crate) any_order: bool,
+    /// The first two arrivals in one pass, where they are terms of the same cells.
+    pub(crate) twin: Option<Twin>,
+    /// Filled with the identity when everything has arrived.
+    pub(crate) after: Option<Nest>,
+    /// So much is written that it should not go through the cache.
+    pub(crate) streaming: bool,
+}
+
+/// Cells that are set to a value.
+#[derive(Debug)]
+pub(crate) struct Fill {
+    pub(crate) nests: Vec<Nest>,
+    /// The neutral start of combining, rather than the identity that readers see.
+    pub(crate) start: bool,
+}
+
+/// What one peer gets.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) peer: Rank,
+    pub(crate) elements: usize,
+    /// The body of the message; where peers look at the memory there is none.
+    pub(crate) body: Option<Body>,
+}
+
+/// Where the body of a message lies.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Contiguous in the array's own memory, from this element on.
+    InPlace(usize),
+    /// Packed into, or to be unpacked from, the message buffers at this byte.
+    Packed { at: usize, nests: Vec<Nest> },
+}
+
+/// What arrives from one peer.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) peer: Rank,
+    pub(crate) elements: usize,
+    pub(crate) parts: Vec<Part>,
+    /// Straight from the sender's memory, or by a message.
+    pub(crate) body: Option<Body>,
+}
+
+/// One piece of what arrives: loops from the sender's memory or from the message to this rank's.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) nest: Nest,
+    /// The first term of its cells; later ones are combined with it.
+    pub(crate) sets: bool,
+}

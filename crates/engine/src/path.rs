@@ -1,0 +1,104 @@
+//! Which way a movement takes: straight, or over distributions in between.
+//!
+//! The way depends only on what every rank knows, and never changes a bit of the result: terms are
+//! combined in ascending order on every one of these ways.
+
+use pantile_geometry::{Distribution, Kind};
+
+/// What the choice of a way depends on besides the distributions; the same on every rank.
+#[derive(Clone, Copy)]
+pub(crate) struct Terrain {
+    /// Peers look at each other's memory.
+    pub(crate) windows: bool,
+    /// Tiles below this size go straight: a second round of messages would cost more.
+    pub(crate) large_bytes: usize,
+}
+
+/// The distributions from `source` to `target`, both included.
+pub(crate) fn path(
+    source: &Distribution,
+    target: &Distribution,
+    element_bytes: usize,
+    terrain: Terrain,
+) -> Vec<Distribution> {
+    let between = through_blocks(source, target, element_bytes, terrain)
+        .or_else(|| axis_by_axis(source, target, terrain.windows))
+        .unwrap_or_default();
+    let mut path = vec![source.clone()];
+    path.extend(between);
+    path.push(target.clone());
+    path
+}
+
+/// All-reduce as reduce-scatter and all-gather, broadcast as scatter and all-gather: blocks of the
+/// target's mesh in between. Every rank then moves its share instead of the whole.
+fn through_blocks(
+    source: &Distribution,
+    target: &Distribution,
+    element_bytes: usize,
+    Terrain { windows, large_bytes }: Terrain,
+) -> Option<Vec<Distribution>> {
+    let free: Vec<usize> = copied_axes(target);
+    let copies: usize = free.iter().map(|axis| target.mesh().shape()[*axis]).product();
+    // Two ranks with windows read each other's terms as fast as they would read the halves twice.
+    let few = if windows { 2 } else { 1 + usize::from(!source.has_terms()) };
+    let tile = target.size().saturating_mul(element_bytes) / tiles(target, &free).max(1);
+    let spreads = source.has_terms() || holders(source) < holders(target);
+    let wanted = copies > few && tile >= large_bytes && spreads && (source.has_terms() || !windows);
+    if !wanted || source.boxes().is_some() {
+        return None;
+    }
+    // The longest axis gives the most even blocks.
+    let longest = (0..target.ndim()).max_by_key(|axis| target.shape()[*axis])?;
+    Some(vec![target.cut_further(longest, &free)?])
+}
+
+/// Mesh axes along which every rank holds the same.
+fn copied_axes(target: &Distribution) -> Vec<usize> {
+    if target.boxes().is_some() || target.has_terms() {
+        return Vec::new();
+    }
+    let free = target.free_mesh_axes().into_iter();
+    free.filter(|axis| target.mesh_kind(*axis) == Kind::Copies).collect()
+}
+
+/// Number of different tiles, if the ranks along `free` hold the same.
+fn tiles(target: &Distribution, free: &[usize]) -> usize {
+    let copies: usize = free.iter().map(|axis| target.mesh().shape()[*axis]).product();
+    target.mesh().size() / copies.max(1)
+}
+
+/// How many ranks hold each element of a distribution in plain blocks.
+fn holders(distribution: &Distribution) -> usize {
+    let free = distribution.free_mesh_axes();
+    free.iter().map(|axis| distribution.mesh().shape()[*axis]).product()
+}
+
+/// A halo exchange over two or more cut axes as messages: two per axis instead of one per
+/// neighbour, corners included. Where ranks look at each other's memory corners cost nothing, and
+/// one round is better than several.
+fn axis_by_axis(
+    source: &Distribution,
+    target: &Distribution,
+    windows: bool,
+) -> Option<Vec<Distribution>> {
+    // Sums of several hops would be rounded in another order.
+    if windows || source.has_terms() || target.has_terms() || source == target {
+        return None;
+    }
+    // Only where ownership stays: other movements would travel several times.
+    if source.written().ok()? != target.written().ok()? {
+        return None;
+    }
+    let mut between: Vec<Distribution> = Vec::new();
+    for axis in 0..source.ndim() {
+        let changed: Vec<usize> = (0..=axis).collect();
+        let next = source.with_axes_of(target, &changed)?;
+        if between.last().unwrap_or(source) != &next {
+            between.push(next);
+        }
+    }
+    // The last one is the target itself.
+    between.pop();
+    (!between.is_empty()).then_some(between)
+}

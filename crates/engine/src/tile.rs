@@ -1,0 +1,184 @@
+//! Local memory with a type: elements that a rank holds.
+#![allow(unsafe_code, reason = "views bytes that movements write as elements of their type")]
+
+use std::any::Any;
+use std::fmt;
+use std::ptr::NonNull;
+
+use pantile_comm::Memory;
+use pantile_kernels::{DType, Element};
+
+/// A rank's elements, contiguous and of one type.
+///
+/// Invariants:
+/// 1. The memory has at least `len` elements, starts aligned for the type, and every element is a
+///    valid value of it.
+/// 2. Outside of a running movement nobody else refers to the memory, except a transport that
+///    could not end a message; that memory is never given back.
+pub struct Tile {
+    memory: Memory,
+    dtype: DType,
+    len: usize,
+}
+
+impl Tile {
+    /// `len` zeros.
+    ///
+    /// # Panics
+    /// If there is not so much memory.
+    #[must_use]
+    pub fn zeroed(dtype: DType, len: usize) -> Self {
+        let bytes = len.checked_mul(dtype.bytes()).expect("a tile fits into memory");
+        Self { memory: Memory::zeroed(bytes), dtype, len }
+    }
+
+    /// The elements of a vector, without copying them.
+    #[must_use]
+    pub fn from_vec<T: Element>(mut vector: Vec<T>) -> Self {
+        let (len, bytes) = (vector.len(), std::mem::size_of_val(vector.as_slice()));
+        let start = NonNull::from(vector.as_mut_slice()).cast();
+        let owner: Box<dyn Any + Send + Sync> = Box::new(vector);
+        // SAFETY: the vector owns the bytes, lives in the memory, and is not touched again before
+        // it comes back out of it.
+        let memory = unsafe { Memory::given(start, bytes, owner) };
+        Self { memory, dtype: T::DTYPE, len }
+    }
+
+    /// The elements as a vector; without copying if they came as one.
+    ///
+    /// # Panics
+    /// If the elements are of another type.
+    #[must_use]
+    pub fn into_vec<T: Element>(self) -> Vec<T> {
+        self.expect_type::<T>();
+        match self.memory.into_owner().map(<Box<dyn Any + Send + Sync>>::downcast::<Vec<T>>) {
+            Ok(Ok(vector)) => *vector,
+            Ok(Err(_)) => unreachable!("a tile of this type was made from such a vector"),
+            Err(memory) => {
+                let tile = Self { memory, dtype: self.dtype, len: self.len };
+                tile.as_slice().to_vec()
+            }
+        }
+    }
+
+    /// A copy of the elements.
+    ///
+    /// # Panics
+    /// If the elements are of another type.
+    #[must_use]
+    pub fn to_vec<T: Element>(&self) -> Vec<T> {
+        self.as_slice().to_vec()
+    }
+
+    /// Type of the elements.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True if there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements.
+    ///
+    /// # Panics
+    /// If they are of another type.
+    #[must_use]
+    pub fn as_slice<T: Element>(&self) -> &[T] {
+        self.expect_type::<T>();
+        // SAFETY: invariants 1 and 2.
+        unsafe { std::slice::from_raw_parts(self.memory.start().cast().as_ptr(), self.len) }
+    }
+
+    /// The elements, to be written.
+    ///
+    /// # Panics
+    /// If they are of another type.
+    #[must_use]
+    pub fn as_mut_slice<T: Element>(&mut self) -> &mut [T] {
+        self.expect_type::<T>();
+        // SAFETY: invariants 1 and 2.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.start().cast().as_ptr(), self.len) }
+    }
+
+    /// The bytes of the elements.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        let bytes = self.len * self.dtype.bytes();
+        // SAFETY: invariants 1 and 2; every element type is plain bytes.
+        unsafe { std::slice::from_raw_parts(self.memory.start().as_ptr(), bytes) }
+    }
+
+    /// The memory itself, for movements.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    fn expect_type<T: Element>(&self) {
+        assert!(self.dtype == T::DTYPE, "a tile of {} is not one of {}", self.dtype, T::DTYPE);
+    }
+}
+
+impl Clone for Tile {
+    /// A copy with memory of its own.
+    fn clone(&self) -> Self {
+        let copy = Self::zeroed(self.dtype, self.len);
+        let bytes = self.len * self.dtype.bytes();
+        // SAFETY: both memories have these bytes (invariant 1), and nobody knows the copy yet.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                self.memory.start().as_ptr(),
+                copy.memory.start().as_ptr(),
+                bytes,
+            );
+        }
+        copy
+    }
+}
+
+impl fmt::Debug for Tile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Tile({} of {})", self.len, self.dtype)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_goes_in_and_out_without_moving() {
+        let vector = vec![1.5_f64, 2.5];
+        let start = vector.as_ptr();
+        let mut tile = Tile::from_vec(vector);
+        tile.as_mut_slice::<f64>()[1] = 7.0;
+        let copy = tile.clone();
+        let vector: Vec<f64> = tile.into_vec();
+        assert_eq!((vector.as_ptr(), vector), (start, vec![1.5, 7.0]));
+        assert_eq!(copy.to_vec::<f64>(), [1.5, 7.0]);
+        assert_eq!(copy.into_vec::<f64>(), [1.5, 7.0]);
+    }
+
+    #[test]
+    fn no_elements_are_elements_too() {
+        assert!(Tile::from_vec(Vec::<bool>::new()).as_slice::<bool>().is_empty());
+        assert!(Tile::zeroed(DType::C128, 0).is_empty());
+        assert_eq!(Tile::zeroed(DType::Bool, 2).as_slice::<bool>(), [false, false]);
+        assert_eq!(Tile::from_vec(vec![1_u16, 2]).as_bytes(), [1, 0, 2, 0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a tile of f64 is not one of f32")]
+    fn types_are_checked() {
+        let _ = Tile::zeroed(DType::F64, 1).as_slice::<f32>();
+    }
+}

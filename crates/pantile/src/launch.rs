@@ -1,0 +1,169 @@
+//! Starting the ranks of a program.
+
+use std::fmt;
+
+use pantile_comm::{CommError, Options, OptionsError, RankError, threads};
+use pantile_comm_mpi::launched;
+use pantile_spmd::World;
+
+/// How the ranks of a program are started.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Launch {
+    ranks: Ranks,
+    options: Options,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ranks {
+    /// So many threads of this process.
+    Threads(usize),
+    /// This process is one rank of a job.
+    Mpi,
+}
+
+impl Launch {
+    /// So many ranks, each a thread of this process.
+    pub fn threads(ranks: usize) -> Self {
+        Self { ranks: Ranks::Threads(ranks), options: Options::default() }
+    }
+
+    /// What the environment says: one of the processes of `mpirun` or `srun`, else
+    /// `PANTILE_RANKS` threads, else as many as there are cores. `PANTILE_DEADLINE` is the deadline
+    /// in seconds.
+    ///
+    /// # Errors
+    /// A variable cannot be read, or this is one of several processes but MPI was not built in.
+    pub fn from_environment() -> Result<Self, LaunchError> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let options = Options::from_text(variable("PANTILE_DEADLINE").as_deref())
+            .map_err(LaunchError::Deadline)?;
+        if launched(variable).is_some() {
+            return match cfg!(feature = "mpi") {
+                true => Ok(Self { ranks: Ranks::Mpi, options }),
+                false => Err(LaunchError::WithoutMpi),
+            };
+        }
+        let ranks = match variable("PANTILE_RANKS") {
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+            Some(text) => match text.trim().parse() {
+                Ok(ranks) if ranks > 0 => ranks,
+                _ => return Err(LaunchError::Ranks(text)),
+            },
+        };
+        Ok(Self { ranks: Ranks::Threads(ranks), options })
+    }
+
+    /// With these options.
+    pub fn with_options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Calls `body` once per rank that this process hosts, and gives what each of them returned.
+    ///
+    /// # Errors
+    /// If a rank failed: what every rank of this process has to say. Under MPI the process then
+    /// leaves with a non-zero code instead.
+    pub fn run<T: Send, E: fmt::Display + Send>(
+        &self,
+        body: impl Fn(&World) -> Result<T, E> + Sync,
+    ) -> Result<Vec<T>, LaunchError> {
+        match self.ranks {
+            Ranks::Threads(ranks) => {
+                let results = threads::run(ranks, &self.options, |communicator| {
+                    body(&World::new(communicator))
+                });
+                collect(results)
+            }
+            Ranks::Mpi => self.run_mpi(body),
+        }
+    }
+
+    #[cfg(feature = "mpi")]
+    fn run_mpi<T, E: fmt::Display>(
+        &self,
+        body: impl Fn(&World) -> Result<T, E>,
+    ) -> Result<Vec<T>, LaunchError> {
+        let result =
+            pantile_comm_mpi::run(&self.options, |communicator| body(&World::new(communicator)));
+        result.map(|value| vec![value]).map_err(LaunchError::Mpi)
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn run_mpi<T, E>(&self, _: impl Fn(&World) -> Result<T, E>) -> Result<Vec<T>, LaunchError> {
+        Err(LaunchError::WithoutMpi)
+    }
+}
+
+fn collect<T, E: fmt::Display>(
+    results: Vec<Result<T, RankError<E>>>,
+) -> Result<Vec<T>, LaunchError> {
+    let (mut values, mut faults) = (Vec::new(), Vec::new());
+    for (rank, result) in results.into_iter().enumerate() {
+        match result {
+            Ok(value) => values.push(value),
+            Err(error) => faults.push((rank, error.to_string())),
+        }
+    }
+    if faults.is_empty() { Ok(values) } else { Err(LaunchError::Failed(faults)) }
+}
+
+/// Calls `body` once per rank, as the environment says: [`Launch::from_environment`].
+///
+/// # Errors
+/// As [`Launch::from_environment`] and [`Launch::run`].
+pub fn run<T: Send, E: fmt::Display + Send>(
+    body: impl Fn(&World) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, LaunchError> {
+    Launch::from_environment()?.run(body)
+}
+
+/// Why a program could not be run on its ranks.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// `PANTILE_DEADLINE` cannot be read.
+    Deadline(OptionsError),
+    /// `PANTILE_RANKS` is no positive number.
+    Ranks(String),
+    /// One of several processes, but MPI was not built in.
+    WithoutMpi,
+    /// MPI could not be started.
+    Mpi(CommError),
+    /// Ranks failed: each with what it has to say.
+    Failed(Vec<(usize, String)>),
+}
+
+impl fmt::Display for LaunchError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deadline(error) => error.fmt(out),
+            Self::Ranks(text) => {
+                write!(out, "PANTILE_RANKS is `{text}`, expected a positive number of ranks")
+            }
+            Self::WithoutMpi => write!(
+                out,
+                "this program was started as one of several processes (mpirun or srun), but it was \
+                 built without MPI: build it with the feature `mpi`, or start it plainly"
+            ),
+            Self::Mpi(error) => error.fmt(out),
+            Self::Failed(faults) => {
+                for (number, (rank, fault)) in faults.iter().enumerate() {
+                    let gap = if number == 0 { "" } else { "\n" };
+                    write!(out, "{gap}rank {rank}: {fault}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for LaunchError {
+    /// The sentence itself: this is what a `main` that returns it prints.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl std::error::Error for LaunchError {}

@@ -1,0 +1,98 @@
+//! Starting ranks, and what is said when they fail.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::process::Command;
+
+use pantile::prelude::*;
+use pantile::{Launch, LaunchError};
+
+#[test]
+fn results_come_in_the_order_of_ranks() {
+    let ranks = Launch::threads(3).run(|world| Ok::<_, String>(10 * world.rank())).unwrap();
+    assert_eq!(ranks, [0, 10, 20]);
+}
+
+#[test]
+fn a_rank_that_fails_is_named_by_all() {
+    let error = Launch::threads(3)
+        .run(|world| {
+            if world.rank() == 1 {
+                return Err("no more paper".to_owned());
+            }
+            world.barrier().map_err(|error| error.to_string())
+        })
+        .unwrap_err();
+    let LaunchError::Failed(faults) = &error else { panic!("{error}") };
+    let ranks: Vec<usize> = faults.iter().map(|(rank, _)| *rank).collect();
+    assert_eq!(ranks, [0, 1, 2]);
+    for (rank, fault) in faults {
+        assert!(fault.contains("no more paper"), "{fault}");
+        assert!(*rank == 1 || fault.contains("rank 1 failed"), "{fault}");
+    }
+}
+
+#[test]
+fn panics_are_errors_of_all() {
+    let error = Launch::threads(2)
+        .run(|world| {
+            assert!(world.rank() != 0, "rank 0 has had enough");
+            let all = world.partition();
+            all.allgather_data(&[1]).map(|_| ())
+        })
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("rank 0: panicked: rank 0 has had enough"), "{text}");
+    assert!(text.contains("rank 1: "), "{text}");
+    assert!(text.contains("rank 0 failed: its program panicked"), "{text}");
+}
+
+#[test]
+fn ranks_that_disagree_are_told_who_called_what_where() {
+    let error = Launch::threads(2)
+        .run(|world| {
+            let rows: Distribution = "4 on r=2: block(r)".parse().unwrap();
+            let array = DistArray::from_fn(world, &rows, |at| at[0] as f64);
+            match world.rank() {
+                0 => array.gather(0).map(|_| ()),
+                _ => array.gather_all().map(|_| ()),
+            }
+        })
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("ranks disagree"), "{error}");
+    assert!(error.contains("tests/launch.rs:") && error.contains("gather"), "{error}");
+}
+
+/// The environment is read by examples, so that this process keeps its own.
+fn heat(variables: &[(&str, &str)]) -> (bool, String) {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut command = Command::new(cargo);
+    command.args(["run", "--quiet", "--package", "pantile", "--example", "heat"]);
+    for name in ["PANTILE_RANKS", "PANTILE_DEADLINE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] {
+        command.env_remove(name);
+    }
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), text.into_owned())
+}
+
+#[test]
+fn the_environment_says_how() {
+    let (fine, three) = heat(&[("PANTILE_RANKS", "3")]);
+    assert!(fine, "{three}");
+    assert_eq!(heat(&[("PANTILE_RANKS", "1")]), (true, three), "the same on any number of ranks");
+    let (fine, text) = heat(&[("PANTILE_RANKS", "none")]);
+    assert!(!fine && text.contains("PANTILE_RANKS is `none`"), "{text}");
+    let error = LaunchError::Ranks("none".to_owned()).to_string();
+    assert_eq!(error, "PANTILE_RANKS is `none`, expected a positive number of ranks");
+    let (fine, text) = heat(&[("PANTILE_DEADLINE", "soon")]);
+    assert!(!fine && text.contains("PANTILE_DEADLINE is `soon`"), "{text}");
+}
+
+#[test]
+#[cfg(not(feature = "mpi"))]
+fn one_of_many_without_mpi_stops_with_a_sentence() {
+    let (fine, text) = heat(&[("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "1")]);
+    assert!(!fine && text.contains("build it with the feature `mpi`"), "{text}");
+    assert!(text.contains(&LaunchError::WithoutMpi.to_string()), "{text}");
+}

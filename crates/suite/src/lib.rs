@@ -1,0 +1,58 @@
+//! Cases that every backend has to pass: the same function on threads, on the simulator, under MPI.
+//!
+//! A [`Case`] is a function of a world of any size (from its `needs` on). Runners live beside the
+//! backends: `tests/` here for threads and the simulator, and the crate of each other transport.
+//! What is right is decided by the brute-force model in `testkit`, by vectors written down here, or
+//! by naive loops; never by the code that is tried.
+//!
+//! Must never be used by anything but tests.
+//!
+//! Read [`Case`] first, then [`laws`].
+//!
+//! ```
+//! use pantile_comm::threads;
+//! use pantile_spmd::World;
+//!
+//! let case = &pantile_suite::cases()[0];
+//! for result in threads::run(case.needs, &Default::default(), |c| (case.body)(&World::new(c))) {
+//!     assert_eq!(result, Ok(()), "{}", case.name);
+//! }
+//! ```
+pub mod convert;
+pub mod laws;
+pub mod reference;
+
+use pantile_spmd::World;
+
+/// One case: collective, and leaves the world healthy.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// What it is about.
+    pub name: &'static str,
+    /// The smallest world it can run in.
+    pub needs: usize,
+    /// What every rank does: `Ok` if it saw what it should.
+    pub body: fn(&World) -> Result<(), String>,
+}
+
+/// All cases.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    cases.extend(laws::cases());
+    cases
+}
+
+/// Runs all cases that fit into a world, one after the other; the first fault with the case's name.
+///
+/// # Errors
+/// The first fault, with the name of its case.
+pub fn run_all(world: &World) -> Result<usize, String> {
+    let mut run = 0;
+    for case in cases().into_iter().filter(|case| case.needs <= world.size()) {
+        (case.body)(world).map_err(|fault| format!("{}: {fault}", case.name))?;
+        world.barrier().map_err(|error| format!("after {}: {error}", case.name))?;
+        run += 1;
+    }
+    Ok(run)
+}

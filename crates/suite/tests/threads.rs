@@ -1,0 +1,16 @@
+//! All cases on threads.
+
+use pantile_comm::threads;
+use pantile_spmd::World;
+
+#[test]
+fn every_case_on_threads() {
+    for size in [1, 2, 3, 4, 6, 7, 17] {
+        let results = threads::run(size, &Default::default(), |communicator| {
+            pantile_suite::run_all(&World::new(communicator))
+        });
+        for (rank, result) in results.into_iter().enumerate() {
+            assert!(result.is_ok(), "{size} ranks, rank {rank}: {result:?}");
+        }
+    }
+}
