@@ -1,11 +1,9 @@
 //! Running one function on this rank.
 
-use std::any::Any;
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
-use pantile_comm::{CommError, Communicator, Failure, Options, RankError};
+use pantile_comm::{CommError, Communicator, Options, RankError};
 
 use crate::control::{end, say};
 use crate::endpoint::{Home, Mpi};
@@ -37,7 +35,7 @@ pub fn run<T, E: Display>(
     let world = World::init(options)?;
     let (rank, home) = (world.rank, Arc::new(Home::default()));
     let communicator = Communicator::new(Box::new(Mpi::with_home(world, &home)));
-    let result = outcome(catch_unwind(AssertUnwindSafe(|| body(communicator))));
+    let result = RankError::catch(|| body(communicator));
     let world = home.lock().unwrap_or_else(PoisonError::into_inner).take();
     // A communicator that the body gave away leaves when it is dropped.
     drop(home);
@@ -52,11 +50,7 @@ pub fn run<T, E: Display>(
     };
     let words = words(rank, &error);
     if let Some(mut world) = world {
-        let reason = match error {
-            RankError::Returned(error) => format!("its program returned an error: {error}"),
-            error => format!("its program {error}"),
-        };
-        world.abort(Failure { culprit: rank, call: None, reason });
+        world.abort(error.to_failure(rank));
         say(&words);
         world.leave(true);
     }
@@ -69,20 +63,6 @@ fn words(rank: usize, error: &impl Display) -> String {
     if text.starts_with(&name) { text } else { name + &text }
 }
 
-fn outcome<T, E>(result: Result<Result<T, E>, Box<dyn Any + Send>>) -> Result<T, RankError<E>> {
-    match result {
-        Ok(returned) => returned.map_err(RankError::Returned),
-        Err(panic) => Err(RankError::Panicked(panic_message(&*panic))),
-    }
-}
-
-/// The text of a panic.
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a text".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,13 +72,5 @@ mod tests {
         assert_eq!(words(3, &"no more data"), "rank 3: no more data");
         assert_eq!(words(3, &"rank 3: no more data"), "rank 3: no more data");
         assert_eq!(words(3, &"rank 30: no more data"), "rank 3: rank 30: no more data");
-    }
-
-    #[test]
-    fn a_panic_has_its_text() {
-        let message = |panic: Box<dyn Any + Send>| panic_message(&*panic);
-        assert_eq!(message(Box::new("a")), "a");
-        assert_eq!(message(Box::new("b".to_owned())), "b");
-        assert_eq!(message(Box::new(3)), "a panic without a text");
     }
 }

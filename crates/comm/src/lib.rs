@@ -36,6 +36,7 @@ mod error;
 mod head;
 mod memory;
 mod options;
+mod outcome;
 mod sync;
 mod transport;
 
@@ -45,4 +46,5 @@ pub use error::{CommError, Failure};
 pub use head::{HEAD_BYTES, Head};
 pub use memory::{Memory, Piece};
 pub use options::{Options, OptionsError};
-pub use transport::{Rank, RankError, Tag, Ticket, Transport, Windows};
+pub use outcome::RankError;
+pub use transport::{Rank, Tag, Ticket, Transport, Windows};

@@ -1,6 +1,5 @@
 //! What a transport can do.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::{Call, CommError, Failure, Memory, Piece};
@@ -26,9 +25,10 @@ pub struct Ticket(pub u64);
 /// 1. Messages from one rank to another with one tag arrive in the order in which they were
 ///    posted, and fill receives in the order in which those were posted, whatever the order of
 ///    waiting. Messages with different tags or of different peers do not wait for each other.
-/// 2. Posting never waits for the peer. A rank may send to itself.
-/// 3. A body is taken only if it has exactly the length of its room; otherwise both the wait and
-///    all later ones fail.
+/// 2. Posting never waits for the peer; waiting for a send may, until the peer has made room. A
+///    rank may send to itself.
+/// 3. A body is taken only if it has exactly the length of its room; otherwise the wait fails. What
+///    becomes of later messages of that peer and tag is then not said.
 /// 4. No wait lasts longer than the deadline. If the peer has left, or any rank has failed, the
 ///    wait ends with an error that names that rank.
 /// 5. After [`Transport::abort`] by any rank every wait of every rank fails, and entering a call
@@ -135,24 +135,3 @@ pub trait Windows {
     /// Ends every look and closes every window of this rank, after an error.
     fn withdraw(&mut self);
 }
-
-/// What became of one rank of a world.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RankError<E> {
-    /// Its program returned an error.
-    Returned(E),
-    /// Its program panicked.
-    Panicked(String),
-}
-
-impl<E: fmt::Display> fmt::Display for RankError<E> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Returned(error) => error.fmt(out),
-            Self::Panicked(message) => write!(out, "panicked: {message}"),
-        }
-    }
-}
-
-impl<E: std::error::Error> std::error::Error for RankError<E> {}

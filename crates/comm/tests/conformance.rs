@@ -32,3 +32,22 @@ fn the_simulator_conforms() {
         });
     }
 }
+
+/// Two ranks of one call that both wait first: nobody is elsewhere, and nobody will ever send.
+#[test]
+#[cfg(not(feature = "explore"))]
+fn threads_that_wait_for_each_other_are_late() {
+    use pantile_comm::{Call, CommError, Options, RankError, threads};
+    let options = Options::default().with_deadline(std::time::Duration::from_millis(200));
+    for size in [1, 2, 3] {
+        let results = threads::run(size, &options, |mut world| {
+            let above = (world.rank() + 1) % world.size();
+            world.operation(&Call::here("circle", 1), |operation| operation.receive_any(above))
+        });
+        let late = |result: &Result<_, _>| {
+            matches!(result, Err(RankError::Returned(CommError::Late { .. })))
+        };
+        assert!(results.iter().any(late), "{results:?}");
+        assert!(results.iter().all(Result::is_err), "{results:?}");
+    }
+}

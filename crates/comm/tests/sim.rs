@@ -196,7 +196,7 @@ fn ranks_that_wait_for_each_other_are_told_after_the_deadline() {
         };
         assert_eq!(outcome.results.iter().filter(late).count(), 1, "seed {seed}");
         assert!(outcome.results.iter().all(Result::is_err), "seed {seed}");
-        assert!(outcome.time >= Duration::from_secs(600) && outcome.time.as_secs() < 601);
+        assert!(outcome.time >= Duration::from_secs(600) && outcome.time.as_secs() < 700);
     }
 }
 

@@ -320,7 +320,8 @@ impl Compiler {
         Ok((Some(Fill { nests: nests(), start: true }), after))
     }
 
-    /// True if nothing that this rank sends is also written, and its own part stays where it is.
+    /// True if nothing that this rank reads for others or itself is also written; what stays where
+    /// it is does not count.
     fn is_in_place(&self, schedule: &Schedule, places: &dyn Places) -> Result<bool, Error> {
         let (before, after) = places.lengths(self.rank);
         if before != after {
@@ -330,11 +331,15 @@ impl Compiler {
             let (mut read, mut written) = (Vec::new(), Vec::new());
             for part in leg.receives.iter().flat_map(|message| &message.parts) {
                 let target = places.target(self.rank, part)?;
-                if part.from != self.rank {
-                    written.push(target);
-                } else if !Nest::joint(&places.source(self.rank, part)?, &target)?.is_identity() {
-                    return Ok(false);
+                if part.from == self.rank {
+                    let source = places.source(self.rank, part)?;
+                    if Nest::joint(&source, &target)?.is_identity() {
+                        continue;
+                    }
+                    // Around a ring a rank may fill its halo with its own cells.
+                    read.push(source);
                 }
+                written.push(target);
             }
             for part in leg.sends.iter().flat_map(|message| &message.parts) {
                 if part.to != self.rank {

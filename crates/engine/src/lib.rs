@@ -44,5 +44,5 @@ pub use compile::Frame;
 pub use engine::{Counters, Engine};
 pub use error::Error;
 pub use movement::Movement;
-pub use pantile_kernels::{DType, Element};
+pub use pantile_kernels::{Combination, DType, Element};
 pub use tile::Tile;

@@ -6,8 +6,9 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use pantile_engine::{Element, Movement, Tile};
-use pantile_geometry::{Distribution, Slab};
+use pantile_geometry::{Distribution, Indices};
 
+use crate::tensor::advance;
 use crate::{Error, Tensor, World};
 
 /// An array of which each rank has its part, as its distribution says.
@@ -82,14 +83,16 @@ impl<T: Element> DistArray<T> {
         let mut array = Self::zeros(world, distribution);
         let rank = world.rank();
         let shape = distribution.local_shape(rank).unwrap_or_default();
+        let elements = array.tile.as_mut_slice::<T>();
         for (lifts, region) in distribution.held(rank) {
-            let slab =
-                distribution.slab(rank, &lifts, &region).unwrap_or(Slab { axes: Vec::new() });
-            let offsets = slab.offsets(&shape);
-            let elements = array.tile.as_mut_slice::<T>();
-            for (offset, index) in offsets.into_iter().zip(region.cells()) {
-                elements[offset] = value(&index);
-            }
+            let Some(slab) = distribution.slab(rank, &lifts, &region) else { continue };
+            let axes: Vec<Vec<(usize, usize)>> = region
+                .axes()
+                .iter()
+                .zip(&slab.axes)
+                .map(|(indices, places)| indices.iter().zip(listed(places)).collect())
+                .collect();
+            each(&axes, &shape, |index, offset| elements[offset] = value(index));
         }
         array
     }
@@ -292,6 +295,32 @@ impl<T: Element> DistArray<T> {
         let source = self.distribution.clone();
         let whole = self.moved("gather", (&source, &target), &target, Location::caller())?;
         Ok(Tensor::from_tile(self.shape().to_vec(), whole.tile))
+    }
+}
+
+/// Local places of one axis, one by one.
+fn listed(places: &Indices) -> Vec<usize> {
+    match places {
+        Indices::Segments(segments) => segments.iter().flat_map(|s| s.iter()).collect(),
+        Indices::List(list) => list.to_vec(),
+    }
+}
+
+/// Calls `visit` with the global index and the local offset of every cell of a product of axes,
+/// each a list of (global index, local place), in a memory of this shape.
+fn each(axes: &[Vec<(usize, usize)>], shape: &[usize], mut visit: impl FnMut(&[usize], usize)) {
+    let extents: Vec<usize> = axes.iter().map(Vec::len).collect();
+    let mut turn = vec![0; axes.len()];
+    let mut index = vec![0; axes.len()];
+    for _ in 0..extents.iter().product() {
+        let mut offset = 0;
+        for (axis, cells) in axes.iter().enumerate() {
+            let (global, place) = cells[turn[axis]];
+            index[axis] = global;
+            offset = offset * shape[axis] + place;
+        }
+        visit(&index, offset);
+        advance(&mut turn, &extents);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use pantile_engine::{Element, Tile};
+use pantile_engine::{Combination, Element, Tile};
 use pantile_geometry::teams::TeamError;
 use pantile_geometry::{Axis, Direction, Distribution, Fingerprint, Mesh, Operator};
 
@@ -87,6 +87,8 @@ impl Partition {
         operator: Operator,
     ) -> Result<Option<Tensor<T>>, Error> {
         let place = Location::caller();
+        // A team of one combines nothing, but refuses what a larger one would.
+        Combination::new(T::DTYPE, operator).map_err(pantile_engine::Error::Kernel)?;
         let council = self.council("allreduce of data", operator as u64)?;
         if !self.active() {
             return Ok(None);

@@ -18,12 +18,13 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Teams of a world: all, all backwards, all but the first.
+/// Teams of a world: all, all backwards, all but the first backwards.
 fn teams(world: &World) -> Result<Vec<Partition>, String> {
     let all: Vec<usize> = (0..world.size()).collect();
-    let mut teams = vec![world.partition(), team(world, &all.iter().rev().copied().collect::<Vec<_>>())?];
+    let backwards: Vec<usize> = all.iter().rev().copied().collect();
+    let mut teams = vec![world.partition(), team(world, &backwards)?];
     if world.size() > 1 {
-        teams.push(team(world, &all[1..])?);
+        teams.push(team(world, &backwards[..world.size() - 1])?);
     }
     Ok(teams)
 }
@@ -38,14 +39,18 @@ fn broadcasts(world: &World) -> Outcome {
             let got = team.broadcast_data(Some(&mine), root).map_err(say)?;
             let wanted = Tensor::full(&[2, 1, 1 + members[root]], members[root] as i64);
             same(format!("root {root} of {team:?}"), &got, &team.active().then_some(wanted))?;
-            let scalar = Tensor::full(&[], 7.0).clone();
+            let scalar = Tensor::full(&[], 7.0);
             let mine = (team.rank() == Some(root)).then_some(&scalar);
             let got = team.broadcast_data(mine, root).map_err(say)?;
             let wanted = team.active().then(|| Tensor::full(&[1], 7.0));
             same(format!("a scalar of root {root} of {team:?}"), &got, &wanted)?;
             let nothing = Tensor::<u8>::zeros(&[0, 3]);
             let got = team.broadcast_data(Some(&nothing), root).map_err(say)?;
-            same("nothing", &got.map(|got| got.shape().to_vec()), &team.active().then_some(vec![0, 3]))?;
+            same(
+                "nothing",
+                &got.map(|got| got.shape().to_vec()),
+                &team.active().then_some(vec![0, 3]),
+            )?;
         }
         let holders = team.create_partition_inclusive(&[members.len() - 1]).map_err(say)?;
         let mine = Tensor::full(&[1], world.rank() as u64);
@@ -106,7 +111,9 @@ fn combines(world: &World) -> Outcome {
 }
 
 fn combines_of<T: Reference>(world: &World) -> Outcome {
-    for team in teams(world)? {
+    // In a large world one team is enough: not all, and backwards.
+    let least = if world.size() > 7 { 2 } else { 0 };
+    for team in teams(world)?.split_off(least) {
         for (operator, meaning) in Operator::ALL.into_iter().zip(model::Operator::ALL) {
             let element = |rank: usize, at: usize| {
                 let mixed = (rank * 7919 + at * 104_729) % 1_999;
@@ -116,11 +123,8 @@ fn combines_of<T: Reference>(world: &World) -> Outcome {
             let got = team.allreduce_data(&mine, operator);
             let what = format!("{operator} over {team:?}");
             if T::identity(meaning).is_none() {
-                let got = got.map(|got| got.is_none() && team.active());
-                match team.active() {
-                    true => refused(what, got, |error| matches!(error, Error::Engine(_)))?,
-                    false => same(what, &got, &Ok(false))?,
-                }
+                // Said to those outside too, and to a team of one, which combines nothing.
+                refused(what, got, |error| matches!(error, Error::Engine(_)))?;
                 continue;
             }
             let Some(got) = got.map_err(say)? else {
@@ -133,7 +137,8 @@ fn combines_of<T: Reference>(world: &World) -> Outcome {
             same(format!("{what}: the shape"), got.shape(), &[2, 3])?;
             for (at, got) in got.as_slice().iter().enumerate() {
                 let terms = members.iter().map(|rank| element(*rank, at));
-                let wanted = terms.reduce(|one, other| T::combine(meaning, one, other).unwrap_or(one));
+                let wanted =
+                    terms.reduce(|one, other| T::combine(meaning, one, other).unwrap_or(one));
                 let bits = (got.bits(), wanted.map_or(0, T::bits));
                 if bits.0 != bits.1 {
                     return Err(format!("{what}, element {at}: expected {wanted:?}, got {got:?}"));

@@ -1,6 +1,7 @@
 //! What the cases have in common: saying what was wrong, and naive arithmetic on blocks.
 
 use std::fmt::{Debug, Display};
+use std::ops::Add;
 
 use pantile_spmd::{CartesianPartition, Element, Error, Partition, Tensor, World};
 use pantile_testkit::model::indices;
@@ -48,7 +49,7 @@ pub(crate) fn refused<T>(
 
 /// The world still works: everybody hears of everybody.
 pub(crate) fn usable(world: &World) -> Outcome {
-    let heard = world.partition().allgather_data(&[world.rank()  as u64]).map_err(say)?;
+    let heard = world.partition().allgather_data(&[world.rank() as u64]).map_err(say)?;
     let heard = heard.map(Tensor::into_vec).unwrap_or_default();
     same("the world after an error", &heard, &(0..world.size() as u64).collect())
 }
@@ -126,14 +127,38 @@ pub(crate) fn cut<T: Element>(
 }
 
 /// A number that tells indices and seeds apart, small enough for exact sums of many.
-pub(crate) fn number(seed: usize, index: &[usize]) -> i64 {
+pub(crate) fn number(seed: usize, index: &[usize]) -> i8 {
     let mixed = index.iter().fold(seed as u64 + 1, |sum, at| {
         (sum ^ (*at as u64 + 0x9e37)).wrapping_mul(0x0100_0000_01b3).rotate_left(17)
     });
-    i64::try_from(mixed % 199).unwrap_or(0) - 99
+    i8::try_from(i64::try_from(mixed % 199).unwrap_or(0) - 99).unwrap_or(0)
 }
 
+/// Types whose small whole numbers are exact.
+pub(crate) trait Exact: Element + From<i8> + Add<Output = Self> {}
+
+impl<T: Element + From<i8> + Add<Output = Self>> Exact for T {}
+
 /// A tensor of [`number`]s at local indices.
-pub(crate) fn numbered(seed: usize, shape: &[usize]) -> Tensor<i64> {
-    Tensor::from_fn(shape, |index| number(seed, index))
+pub(crate) fn numbered<T: Exact>(seed: usize, shape: &[usize]) -> Tensor<T> {
+    Tensor::from_fn(shape, |index| T::from(number(seed, index)))
+}
+
+/// The sum of tensors of one shape, element by element.
+pub(crate) fn sum<T: Exact>(
+    shape: &[usize],
+    terms: impl IntoIterator<Item = Tensor<T>>,
+) -> Tensor<T> {
+    let mut total = Tensor::full(shape, T::from(0));
+    for term in terms {
+        for (sum, term) in total.as_mut_slice().iter_mut().zip(term.as_slice()) {
+            *sum = *sum + *term;
+        }
+    }
+    total
+}
+
+/// The coordinates of a row-major position.
+pub(crate) fn coordinates(position: usize, shape: &[usize]) -> Vec<usize> {
+    indices(shape).swap_remove(position)
 }

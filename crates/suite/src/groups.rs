@@ -19,79 +19,86 @@ const SOURCE: Transpose = Transpose { source: true, target: false };
 const TARGET: Transpose = Transpose { source: false, target: true };
 const BOTH: Transpose = Transpose { source: true, target: true };
 
-#[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    Broadcast,
-    Reduction,
+    Copies,
+    Sums,
 }
 
-use Kind::{Broadcast as Copy, Reduction as Sum};
+use Kind::{Copies, Sums};
 
 /// A vector: what, the two partitions, flags, the groups with their roots first.
 struct Vector {
     id: &'static str,
     kind: Kind,
-    source: (Vec<usize>, &'static [usize]),
-    target: (Vec<usize>, &'static [usize]),
+    source: Side,
+    target: Side,
     flags: Transpose,
     groups: Vec<Vec<usize>>,
 }
 
-fn table() -> Vec<Vector> {
-    let row = |id, kind, source, target, flags, groups: &[&[usize]]| Vector {
-        id,
-        kind,
-        source,
-        target,
-        flags,
-        groups: groups.iter().map(|group| group.to_vec()).collect(),
-    };
+type Side = (Vec<usize>, &'static [usize]);
+
+fn row(
+    (id, kind): (&'static str, Kind),
+    source: Side,
+    target: Side,
+    flags: Transpose,
+    groups: &[&[usize]],
+) -> Vector {
+    let groups = groups.iter().map(|group| group.to_vec()).collect();
+    Vector { id, kind, source, target, flags, groups }
+}
+
+/// Vectors of twelve ranks.
+fn of_twelve() -> Vec<Vector> {
     let pairs: Vec<Vec<usize>> = (0..6).map(|rank| vec![rank, 6 + rank]).collect();
     let pairs: Vec<&[usize]> = pairs.iter().map(Vec::as_slice).collect();
     let alone: Vec<Vec<usize>> = (0..12).map(|rank| vec![rank]).collect();
     let alone: Vec<&[usize]> = alone.iter().map(Vec::as_slice).collect();
     let linear: &[&[usize]] = &[&[0, 1, 2, 3], &[1, 4, 5, 6, 7], &[2, 8, 9, 10, 11]];
     let columns: &[&[usize]] = &[&[1, 0, 6, 7], &[2, 3, 8, 9], &[3, 4, 5, 10, 11]];
+    let rows: &[&[usize]] = &[&[0, 4, 8], &[1, 5, 9], &[2, 6, 10], &[3, 7, 11]];
+    let turned: &[&[usize]] = &[&[3, 1, 0, 6, 7], &[2, 3, 8, 9], &[1, 4, 5, 10, 11]];
     let all = || (ranks(0, 12), &[2, 3, 2][..]);
     let wide = || (ranks(0, 12), &[3, 4][..]);
     let three = || (vec![1, 2, 3], &[1, 3, 1][..]);
+    let (front, back) = (|| (ranks(0, 6), &[2, 3][..]), |shape| (ranks(6, 12), shape));
+    let long = (ranks(0, 12), &[1, 4, 3][..]);
     vec![
-        row("1x3x1 to 2x3x2", Copy, three(), all(), NEITHER, columns),
-        row("2x3x2 to 1x3x1", Sum, all(), three(), NEITHER, columns),
-        row("1x3 to 3x4", Copy, (ranks(0, 3), &[1, 3]), wide(), SOURCE, linear),
-        row(
-            "4x1 to 3x4",
-            Copy,
-            (ranks(0, 4), &[4, 1]),
-            wide(),
-            TARGET,
-            &[&[0, 4, 8], &[1, 5, 9], &[2, 6, 10], &[3, 7, 11]],
-        ),
-        row("2x3 to 2x3", Copy, (ranks(0, 6), &[2, 3]), (ranks(6, 12), &[2, 3]), BOTH, &pairs),
-        row("2x3 to 1x3x2", Copy, (ranks(0, 6), &[2, 3]), (ranks(6, 12), &[1, 3, 2]), SOURCE, &pairs),
-        row("3x4 to 1x3", Sum, wide(), (ranks(0, 3), &[1, 3]), SOURCE, linear),
-        row("1 to 1x1x3", Copy, (vec![2], &[1]), (ranks(0, 3), &[1, 1, 3]), NEITHER, &[&[2, 0, 1]]),
-        // Flags reverse shapes, not coordinates: rank r feeds rank r.
-        row("2x3 to 3x2", Copy, (ranks(0, 6), &[2, 3]), (ranks(0, 6), &[3, 2]), SOURCE, &alone[..6]),
+        row(("1x3x1 to 2x3x2", Copies), three(), all(), NEITHER, columns),
+        row(("2x3x2 to 1x3x1", Sums), all(), three(), NEITHER, columns),
+        row(("1x3 to 3x4", Copies), (ranks(0, 3), &[1, 3]), wide(), SOURCE, linear),
+        row(("4x1 to 3x4", Copies), (ranks(0, 4), &[4, 1]), wide(), TARGET, rows),
+        row(("2x3 to 2x3", Copies), front(), back(&[2, 3][..]), BOTH, &pairs),
+        row(("2x3 to 1x3x2", Copies), front(), back(&[1, 3, 2][..]), SOURCE, &pairs),
+        row(("3x4 to 1x3", Sums), wide(), (ranks(0, 3), &[1, 3]), SOURCE, linear),
         // Reversal comes before the ones on the left: 3x4 reversed is 1x4x3.
-        row("3x4 to 1x4x3", Copy, wide(), (ranks(0, 12), &[1, 4, 3]), SOURCE, &alone),
+        row(("3x4 to 1x4x3", Copies), wide(), long, SOURCE, &alone),
         // Those of the small side come first, in its order.
-        row(
-            "3, 2, 1 as 1x3x1 to 2x3x2",
-            Copy,
-            (vec![3, 2, 1], &[1, 3, 1]),
-            all(),
-            NEITHER,
-            &[&[3, 1, 0, 6, 7], &[2, 3, 8, 9], &[1, 4, 5, 10, 11]],
-        ),
-        row("1x2 to 2x1", Copy, (vec![1, 0], &[1, 2]), (ranks(0, 2), &[2, 1]), SOURCE, &[&[1, 0], &[0, 1]]),
-        row("1x2 to 2x1", Copy, (vec![1, 0], &[1, 2]), (ranks(0, 2), &[2, 1]), TARGET, &[&[1, 0], &[0, 1]]),
-        row("2 to 1", Sum, (ranks(0, 2), &[2]), (vec![1], &[1]), NEITHER, &[&[1, 0]]),
+        row(("3, 2, 1 to 2x3x2", Copies), (vec![3, 2, 1], &[1, 3, 1]), all(), NEITHER, turned),
+    ]
+}
+
+/// Vectors of fewer.
+fn of_few() -> Vec<Vector> {
+    let alone: Vec<Vec<usize>> = (0..6).map(|rank| vec![rank]).collect();
+    let alone: Vec<&[usize]> = alone.iter().map(Vec::as_slice).collect();
+    let two = || (vec![1, 0], &[1, 2][..]);
+    let crossed: &[&[usize]] = &[&[1, 0], &[0, 1]];
+    let (wide, tall) = ((ranks(0, 6), &[2, 3][..]), (ranks(0, 6), &[3, 2][..]));
+    let three = (ranks(0, 3), &[1, 1, 3][..]);
+    vec![
+        row(("1 to 1x1x3", Copies), (vec![2], &[1]), three, NEITHER, &[&[2, 0, 1]]),
+        // Flags reverse shapes, not coordinates: rank r feeds rank r.
+        row(("2x3 to 3x2", Copies), wide, tall, SOURCE, &alone),
+        row(("1x2 to 2x1", Copies), two(), (ranks(0, 2), &[2, 1]), SOURCE, crossed),
+        row(("1x2 to 2x1", Copies), two(), (ranks(0, 2), &[2, 1]), TARGET, crossed),
+        row(("2 to 1", Sums), (ranks(0, 2), &[2]), (vec![1], &[1]), NEITHER, &[&[1, 0]]),
     ]
 }
 
 fn vectors(world: &World) -> Outcome {
-    for vector in table() {
+    for vector in of_twelve().into_iter().chain(of_few()) {
         let highest = vector.source.0.iter().chain(&vector.target.0).max();
         if highest.is_some_and(|rank| *rank < world.size()) {
             one_vector(world, &vector).map_err(|fault| format!("{}: {fault}", vector.id))?;
@@ -104,13 +111,13 @@ fn one_vector(world: &World, vector: &Vector) -> Outcome {
     let source = grid(world, &vector.source.0, vector.source.1)?;
     let target = grid(world, &vector.target.0, vector.target.1)?;
     let (send, receive) = match vector.kind {
-        Copy => source.create_broadcast_partition_to(&target, vector.flags),
-        Sum => source.create_reduction_partition_to(&target, vector.flags),
+        Copies => source.create_broadcast_partition_to(&target, vector.flags),
+        Sums => source.create_reduction_partition_to(&target, vector.flags),
     }
     .map_err(say)?;
     let (small, large) = match vector.kind {
-        Copy => (&source, &target),
-        Sum => (&target, &source),
+        Copies => (&source, &target),
+        Sums => (&target, &source),
     };
     let me = world.rank();
     let rooted = vector.groups.iter().find(|group| group[0] == me).filter(|_| small.active());
@@ -118,8 +125,8 @@ fn one_vector(world: &World, vector: &Vector) -> Outcome {
     let besides = vector.groups.iter().find(|group| group[1..].contains(&me));
     let along = besides.or(rooted).filter(|_| large.active());
     let (sends, receives) = match vector.kind {
-        Copy => (rooted, along),
-        Sum => (along, rooted),
+        Copies => (rooted, along),
+        Sums => (along, rooted),
     };
     group_is("the group to send in", &send, sends)?;
     group_is("the group to receive in", &receive, receives)?;

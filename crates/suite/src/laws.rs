@@ -176,10 +176,7 @@ fn inner_products<T: Reference>(world: &World) -> Result<(), String> {
         let y: Cells<T> = scattered(&case.target, &mut rng);
         let forward = run(world, (&from, &to), &x)?;
         let adjoint = run(world, (&back_from, &back_to), &y)?;
-        let mine = (
-            inner(world, &to, &y, &forward),
-            inner(world, &from, &x, &adjoint),
-        );
+        let mine = (inner(world, &to, &y, &forward), inner(world, &from, &x, &adjoint));
         same_total(world, mine).map_err(|fault| format!("{from}\n-> {to}\n{fault}"))?;
     }
     Ok(())
@@ -192,12 +189,7 @@ fn scattered<T: Reference>(spec: &Spec, rng: &mut Rng) -> Cells<T> {
 }
 
 /// This rank's share of an inner product.
-fn inner<T: Reference>(
-    world: &World,
-    side: &Distribution,
-    cells: &Cells<T>,
-    tile: &[T],
-) -> Vec<T> {
+fn inner<T: Reference>(world: &World, side: &Distribution, cells: &Cells<T>, tile: &[T]) -> Vec<T> {
     let shape = side.local_shape(world.rank()).unwrap_or_default();
     let mine = cells.iter().filter(|(at, _)| at.1.rank == world.rank());
     mine.map(|((index, holder), value)| value.times(tile[place(side, &shape, index, holder)]))

@@ -18,9 +18,24 @@
 //!     assert_eq!(result, Ok(()), "{}", case.name);
 //! }
 //! ```
+mod arrays;
+mod concats;
 pub mod convert;
+mod data;
+mod expect;
+pub mod faults;
+mod groups;
+mod halos;
+mod inner;
 pub mod laws;
+mod layers;
+mod partitions;
+mod primitives;
 pub mod reference;
+mod repartitions;
+mod reuse;
+mod settings;
+mod whole;
 
 use pantile_spmd::World;
 
@@ -40,6 +55,18 @@ pub struct Case {
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     cases.extend(laws::cases());
+    cases.extend(partitions::cases());
+    cases.extend(groups::cases());
+    cases.extend(data::cases());
+    cases.extend(whole::cases());
+    cases.extend(primitives::cases());
+    cases.extend(repartitions::cases());
+    cases.extend(concats::cases());
+    cases.extend(halos::cases());
+    cases.extend(layers::cases());
+    cases.extend(reuse::cases());
+    cases.extend(inner::cases());
+    cases.extend(arrays::cases());
     cases
 }
 

@@ -4,7 +4,7 @@ use pantile_geometry::teams::TeamError;
 use pantile_spmd::{AxisChoice, Error, Partition, World};
 
 use crate::Case;
-use crate::expect::{Outcome, grid, grids, ranks, refused, same, say, team};
+use crate::expect::{Outcome, coordinates, grid, grids, ranks, refused, same, say, team};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -14,7 +14,11 @@ pub(crate) fn cases() -> Vec<Case> {
         Case { name: "Cartesian shapes have to fill the team", needs: 1, body: shapes },
         Case { name: "neighbours of 2x2", needs: 4, body: neighbours },
         Case { name: "sub-topologies and all-reduction teams", needs: 1, body: lines },
-        Case { name: "sub-topologies and all-reduction teams of 2x3x2", needs: 12, body: lines_of_12 },
+        Case {
+            name: "sub-topologies and all-reduction teams of 2x3x2",
+            needs: 12,
+            body: lines_of_12,
+        },
         Case { name: "equality of partitions", needs: 1, body: equality },
     ]
 }
@@ -31,9 +35,14 @@ fn order(world: &World) -> Outcome {
     let mut wanted = vec![world.size() - 1];
     wanted.extend(0..world.size() - 1);
     same("union of the last rank with all", &union.members(), &wanted)?;
-    let out_of_range = |error: &Error| matches!(error, Error::Team(TeamError::RankOutOfRange { .. }));
+    let out_of_range =
+        |error: &Error| matches!(error, Error::Team(TeamError::RankOutOfRange { .. }));
     let all = world.partition();
-    refused("a rank that is not there", all.create_partition_inclusive(&[world.size()]), out_of_range)?;
+    refused(
+        "a rank that is not there",
+        all.create_partition_inclusive(&[world.size()]),
+        out_of_range,
+    )?;
     let repeated = |error: &Error| matches!(error, Error::Team(TeamError::RepeatedRank { .. }));
     refused("a rank twice", all.create_partition_inclusive(&[0, 0]), repeated)?;
     let foreign = |error: &Error| matches!(error, Error::Team(TeamError::DifferentRoots));
@@ -92,7 +101,11 @@ fn knowledge(world: &World) -> Outcome {
         Some(_) => {
             same("coordinates of the last", &asked.0, &Ok(vec![0, size - 1, 0]))?;
             let left = (size > 1).then(|| size - 2);
-            same("neighbours of the last", &asked.1, &Ok(vec![(None, None), (left, None), (None, None)]))?;
+            same(
+                "neighbours of the last",
+                &asked.1,
+                &Ok(vec![(None, None), (left, None), (None, None)]),
+            )?;
             let out = |error: &Error| matches!(error, Error::Team(_));
             refused("coordinates of nobody", line.cartesian_index(size), out)?;
             refused("neighbours of nobody", line.neighbor_ranks(size), out)
@@ -116,7 +129,11 @@ fn shapes(world: &World) -> Outcome {
         refused(format!("{size} workers as {shape:?}"), made, wrong)?;
     }
     if size > 1 {
-        refused("a shape that is too small", part.create_cartesian_topology_partition(&[1]), wrong)?;
+        refused(
+            "a shape that is too small",
+            part.create_cartesian_topology_partition(&[1]),
+            wrong,
+        )?;
     }
     let made = part.create_cartesian_topology_partition(&[1, size]).map_err(say)?;
     same("a shape that fits", &made.shape(), &Some(vec![1, size]))
@@ -176,21 +193,9 @@ fn one_line(
     let Some(mine) = partition.index() else {
         return same("outside both are null", &(sub.is_null(), all.is_null()), &(true, true));
     };
-    let index = |rank: usize| -> Vec<usize> {
-        let mut rest = rank;
-        let mut index: Vec<usize> = shape
-            .iter()
-            .rev()
-            .map(|extent| {
-                let at = rest % extent;
-                rest /= extent;
-                at
-            })
-            .collect();
-        index.reverse();
-        index
-    };
-    let agrees = |rank: &usize| (0..vary.len()).all(|axis| vary[axis] || index(*rank)[axis] == mine[axis]);
+    let index = |rank: usize| coordinates(rank, &shape);
+    let agrees =
+        |rank: &usize| (0..vary.len()).all(|axis| vary[axis] || index(*rank)[axis] == mine[axis]);
     let wanted: Vec<usize> = (0..members.len()).filter(agrees).map(|rank| members[rank]).collect();
     same("the sub-topology", &sub.members(), &wanted)?;
     same("the all-reduction team", &all.members(), &wanted)?;
@@ -244,8 +249,9 @@ fn equality(world: &World) -> Outcome {
     check("the same members twice", &plain, &team(world, &all)?, true)?;
     check("all and the world", &plain, &world.partition(), true)?;
     let line = grid(world, &all, &[all.len()])?;
-    check("the same grid twice", &line, &grid(world, &all, &[all.len()])?, true)?;
-    check("a grid of one axis more", &line, &grid(world, &all, &[1, all.len()])?, false)?;
+    let (again, row) = (grid(world, &all, &[all.len()])?, grid(world, &all, &[1, all.len()])?);
+    check("the same grid twice", &line, &again, true)?;
+    check("a grid of one axis more", &line, &row, false)?;
     check("with a shape and without", &line, &plain, false)?;
     if world.size() > 1 {
         check("another order", &plain, &team(world, &backwards)?, false)?;

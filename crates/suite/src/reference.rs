@@ -25,8 +25,7 @@ macro_rules! integers {
         impl Reference for $type {
             const EXACT: bool = true;
 
-            #[expect(clippy::cast_possible_truncation, clippy::allow_attributes, reason = "any bits do")]
-            #[allow(clippy::cast_sign_loss, clippy::cast_lossless, reason = "any bits do")]
+            #[allow(clippy::cast_possible_truncation, reason = "any bits do")]
             fn from_number(number: i64) -> Self {
                 number as $type
             }

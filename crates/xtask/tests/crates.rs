@@ -18,13 +18,19 @@ const ALLOWED: [(&str, &[&str], &[&str]); 13] = [
     ("pantile", &["comm", "comm-mpi", "geometry", "plan", "spmd"], &[]),
     ("cli", &["geometry", "plan", "protocol"], &["anyhow", "clap"]),
     ("testkit", &[], &[]),
-    ("suite", &["comm", "engine", "geometry", "spmd", "testkit"], &["num-complex"]),
+    ("suite", &["comm", "comm-mpi", "engine", "geometry", "spmd", "testkit"], &["num-complex"]),
     ("xtask", &[], &[]),
 ];
 
 /// What tests may use besides: the random cases and, in transports, the cases for all of them.
-const FOR_TESTS: [&str; 5] =
-    ["pantile-testkit", "pantile-suite", "pantile-spmd", "pantile-engine", "libc"];
+const FOR_TESTS: [&str; 6] = [
+    "pantile-testkit",
+    "pantile-suite",
+    "pantile-spmd",
+    "pantile-engine",
+    "pantile-geometry",
+    "libc",
+];
 
 fn manifests() -> Vec<(String, String)> {
     let mut manifests = Vec::new();

@@ -95,3 +95,28 @@ fn every_golden_folder_is_run() {
     }
     refuse("golden folders without a runner", &wrong);
 }
+
+/// Where raw memory is touched; tests and benches may, too.
+const UNSAFE: [&str; 8] = [
+    "crates/comm/src/memory.rs",
+    "crates/comm/src/threads/endpoint.rs",
+    "crates/comm/src/sim/channel.rs",
+    "crates/comm/src/conformance/subject.rs",
+    "crates/comm-mpi/src/ffi.rs",
+    "crates/kernels/src/pack/",
+    "crates/engine/src/tile.rs",
+    "crates/engine/src/execute.rs",
+];
+
+#[test]
+fn raw_memory_is_touched_in_few_places() {
+    let allowance = concat!("allow(", "unsafe_code");
+    let elsewhere = |file: &TextFile| {
+        let test = file.path.contains("/tests/") || file.path.contains("/benches/");
+        let known = UNSAFE.iter().any(|place| file.path.starts_with(place));
+        file.text.contains(allowance) && !test && !known
+    };
+    let wrong: Vec<String> =
+        rust_files().into_iter().filter(elsewhere).map(|file| file.path).collect();
+    refuse("files that touch raw memory", &wrong);
+}

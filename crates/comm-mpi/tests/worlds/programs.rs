@@ -1,8 +1,10 @@
 //! The programs of ranks.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use pantile_comm::{Call, CommError, Communicator, Memory, Options, Piece, Tag, Transport};
+use pantile_comm::{
+    Call, CommError, Communicator, Failure, Memory, Options, Piece, Tag, Transport,
+};
 use pantile_comm_mpi::{Mpi, run};
 
 use super::bytes::{body, differs, differs_in};
@@ -151,10 +153,10 @@ pub(super) fn fails_late() {
 }
 
 pub(super) fn sleeps() {
-    let result = run(&within(400), |mut world| {
+    let result = run(&within(1_000), |mut world| {
         meet(&mut world)?;
         if world.rank() == 1 {
-            std::thread::sleep(milliseconds(1200));
+            std::thread::sleep(milliseconds(2500));
         }
         meet(&mut world)
     });
@@ -174,6 +176,42 @@ pub(super) fn leaves_too_late() {
     if transport.rank() == 1 {
         std::thread::sleep(milliseconds(1500));
     }
+}
+
+pub(super) fn aborts_and_stays() {
+    let mut transport = init(&within(20_000));
+    enter(&mut transport);
+    if transport.rank() == 0 {
+        transport.abort(Failure { culprit: 0, call: None, reason: "enough".to_owned() });
+        return std::thread::sleep(milliseconds(3000));
+    }
+    let started = Instant::now();
+    let error = transport.receive_any(0, TAG).expect_err("rank 0 aborts");
+    let in_time = if started.elapsed() < milliseconds(2000) { "in time" } else { "too late" };
+    println!("rank 1 heard {in_time}: {error}");
+}
+
+pub(super) fn wrong_length() {
+    let mut transport = init(&within(5_000));
+    enter(&mut transport);
+    if transport.rank() == 0 {
+        for bytes in [5, 10] {
+            let ticket = transport.post_send(1, TAG, &body(1, bytes)).expect("posted");
+            transport.wait(ticket).expect("sent");
+        }
+        return;
+    }
+    let rooms = [4, 10].map(|bytes| Memory::zeroed(bytes).whole());
+    let tickets = rooms.each_ref().map(|room| transport.post_receive(0, TAG, room));
+    let [first, second] = tickets.map(|ticket| ticket.expect("posted"));
+    // Waiting for the second one finds what is wrong with the first.
+    for ticket in [second, first, second] {
+        let error = transport.wait(ticket).expect_err("wrong");
+        assert!(matches!(error, CommError::Length { expected: 4, got: 5, peer: 0, .. }), "{error}");
+    }
+    assert!(transport.is_done(second).is_err() && transport.receive_any(0, TAG).is_err());
+    assert!(transport.enter(&Call::here("program", 1)).is_err());
+    println!("rank 1 took nothing more");
 }
 
 pub(super) fn killed() {
@@ -210,19 +248,22 @@ fn patiently<T>(mut wait: impl FnMut() -> Result<T, CommError>) -> T {
 }
 
 pub(super) fn late_then_taken() {
-    let mut transport = init(&within(500));
+    let mut transport = init(&within(1_000));
     enter(&mut transport);
+    let (go, done) = (Tag(1), Tag(2));
     if transport.rank() == 0 {
-        std::thread::sleep(milliseconds(1500));
+        patiently(|| transport.receive_any(1, go));
         let sends = [(1, 5000), (2, 5000), (3, 10), (4, 10)]
             .map(|(message, bytes)| transport.post_send(1, TAG, &body(message, bytes)))
             .map(|ticket| ticket.expect("posted"));
-        return sends.into_iter().for_each(|ticket| patiently(|| transport.wait(ticket)));
+        sends.into_iter().for_each(|ticket| patiently(|| transport.wait(ticket)));
+        return drop(patiently(|| transport.receive_any(1, done)));
     }
     let room = Memory::zeroed(5000).whole();
     let ticket = transport.post_receive(0, TAG, &room).expect("posted");
     assert!(matches!(transport.wait(ticket), Err(CommError::Late { peer: 0, .. })));
     assert!(matches!(transport.receive_any(0, TAG), Err(CommError::Late { peer: 0, .. })));
+    let _ = transport.post_send(0, go, &body(0, 0)).expect("posted");
     // The room that was left by the one who gave up is used by the next one.
     let other = Memory::zeroed(5000).whole();
     let next = transport.post_receive(0, TAG, &other).expect("posted");
@@ -234,6 +275,7 @@ pub(super) fn late_then_taken() {
         assert_eq!((vector.len(), differs_in(&vector, message)), (10, None));
     }
     println!("rank 1: late, then taken");
+    let _ = transport.post_send(0, done, &body(0, 0)).expect("posted");
 }
 
 pub(super) fn own_late() {

@@ -102,6 +102,20 @@ const SCENARIOS: &[Scenario] = &[
         says: &["because rank 1 failed: rank 0 left, and waited", "for it to leave"],
     },
     Scenario {
+        name: "a rank aborts and stays",
+        sizes: &[2],
+        program: programs::aborts_and_stays,
+        fails: true,
+        says: &["rank 1 heard in time: rank 1: cannot go on, because rank 0 failed: enough"],
+    },
+    Scenario {
+        name: "after a wrong length nothing is taken",
+        sizes: &[2],
+        program: programs::wrong_length,
+        fails: false,
+        says: &["rank 1 took nothing more"],
+    },
+    Scenario {
         name: "a rank is killed",
         sizes: &[2],
         program: programs::killed,

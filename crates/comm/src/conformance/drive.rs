@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::subject::Subject;
 use super::{Body, Case, SHORT, cases};
-use crate::threads::run::panic_message;
+use crate::outcome::panic_message;
 use crate::{Call, Failure, Options, Rank, Transport};
 
 /// The deadline of worlds for cases that keep them healthy.

@@ -15,7 +15,7 @@ pub(super) enum Status {
     Running,
     /// It will run when its event comes.
     Called,
-    /// It waits for a ticket that `peer` has to do something for. Expired if that took too long.
+    /// It waits for a ticket that `peer` has to do something for.
     Waiting { ticket: Ticket, peer: Rank },
     /// Its call does not return.
     Stuck,

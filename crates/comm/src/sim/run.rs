@@ -1,14 +1,12 @@
 //! Running one function on every simulated rank.
 
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::end::{Shared, Simulated};
 use super::{Outcome, Sim};
-use crate::threads::run::panic_message;
-use crate::{Communicator, Failure, Rank, RankError};
+use crate::{Communicator, Rank, RankError};
 
 pub(super) fn run<T: Send, E: Display + Send>(
     sim: &Sim,
@@ -46,16 +44,9 @@ fn one<T, E: Display>(
     shared.wait_for_turn(rank);
     let end = Simulated::new(rank, size, shared, false);
     let communicator = Communicator::new(Box::new(end));
-    let result = match catch_unwind(AssertUnwindSafe(|| body(communicator))) {
-        Ok(returned) => returned.map_err(RankError::Returned),
-        Err(panic) => Err(RankError::Panicked(panic_message(&*panic))),
-    };
+    let result = RankError::catch(|| body(communicator));
     if let Err(error) = &result {
-        let reason = match error {
-            RankError::Returned(error) => format!("its program returned an error: {error}"),
-            RankError::Panicked(message) => format!("its program panicked: {message}"),
-        };
-        shared.lock().abort(rank, Failure { culprit: rank, call: None, reason });
+        shared.lock().abort(rank, error.to_failure(rank));
     }
     shared.finish(rank);
     result

@@ -6,14 +6,14 @@
 //!      └───── Lane 0→1 { shown memory, state } ─────────┘
 //! ```
 //!
-//! [`lane`] is the protocol of one window, [`bell`] how a rank sleeps and is woken, [`post`] what a
-//! rank shows of itself, [`endpoint`] the transport made of them.
+//! `lane` is the protocol of one window, `bell` how a rank sleeps and is woken, `post` what a
+//! rank shows of itself, `endpoint` the transport made of them.
 
 mod bell;
 mod endpoint;
 mod lane;
 mod post;
-pub(crate) mod run;
+mod run;
 mod world;
 
 #[cfg(all(test, feature = "explore"))]

@@ -32,6 +32,8 @@ pub(super) struct Doing {
     pub(super) call: Option<Call>,
     /// Counts the calls, so that a rank that goes on is seen to.
     pub(super) turn: u64,
+    /// Whom it sleeps for.
+    pub(super) waits_for: Option<Rank>,
 }
 
 impl Post {
@@ -57,6 +59,11 @@ impl Post {
         let mut doing = lock(&self.doing);
         doing.call = call.cloned();
         doing.turn += 1;
+    }
+
+    /// The rank goes to sleep for another one, or has woken up for good.
+    pub(super) fn set_waiting(&self, peer: Option<Rank>) {
+        lock(&self.doing).waits_for = peer;
     }
 
     pub(super) fn doing(&self) -> Doing {

@@ -1,13 +1,11 @@
 //! Running one function on every rank.
 
-use std::any::Any;
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::endpoint::Threads;
 use super::world::World;
-use crate::{Communicator, Failure, Options, Rank, RankError};
+use crate::{Communicator, Options, Rank, RankError};
 
 /// Runs `body` once per rank, each on a thread of its own, and returns what each of them returned.
 ///
@@ -41,28 +39,10 @@ fn one<T, E: Display>(
     body: &impl Fn(Communicator) -> Result<T, E>,
 ) -> Result<T, RankError<E>> {
     let communicator = Communicator::new(Box::new(Threads::new(rank, world, false)));
-    let result = outcome(catch_unwind(AssertUnwindSafe(|| body(communicator))));
+    let result = RankError::catch(|| body(communicator));
     if let Err(error) = &result {
-        let reason = match error {
-            RankError::Returned(error) => format!("its program returned an error: {error}"),
-            RankError::Panicked(message) => format!("its program panicked: {message}"),
-        };
-        world.abort(Failure { culprit: rank, call: None, reason });
+        world.abort(error.to_failure(rank));
     }
     world.leave(rank);
     result
-}
-
-fn outcome<T, E>(result: Result<Result<T, E>, Box<dyn Any + Send>>) -> Result<T, RankError<E>> {
-    match result {
-        Ok(returned) => returned.map_err(RankError::Returned),
-        Err(panic) => Err(RankError::Panicked(panic_message(&*panic))),
-    }
-}
-
-/// The text of a panic.
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a text".to_owned())
 }

@@ -83,8 +83,8 @@ impl World {
 
     /// Waits until `ready` gives something that `peer` has to do.
     ///
-    /// The clock runs only while the peer is busy with *another* call and does not move: a peer
-    /// that computes may take its time.
+    /// The clock runs only while the peer is busy with *another* call and does not move, or while
+    /// ranks wait for each other in a circle: a peer that computes may take its time.
     pub(super) fn wait<T>(
         &self,
         (rank, peer): (Rank, Rank),
@@ -94,12 +94,24 @@ impl World {
         if let Some(found) = Bell::spin(self.crowded, &mut ready) {
             return self.check(rank).map(|()| found);
         }
+        self.post(rank).set_waiting(Some(peer));
+        let found = self.wait_asleep((rank, peer), call, &mut ready);
+        self.post(rank).set_waiting(None);
+        found
+    }
+
+    fn wait_asleep<T>(
+        &self,
+        (rank, peer): (Rank, Rank),
+        call: &Call,
+        ready: &mut impl FnMut() -> Option<T>,
+    ) -> Result<T, CommError> {
         let mut stuck: Option<(Doing, Instant)> = None;
         loop {
             let gone = self.post(peer).is_gone();
             let found = match gone {
                 true => ready(),
-                false => self.sleep((rank, peer), &mut ready),
+                false => self.sleep((rank, peer), ready),
             };
             // Also what was found does not count after a failure: the peer may have let go of it
             // only because it gave up.
@@ -137,7 +149,7 @@ impl World {
     ) -> Result<(), CommError> {
         let doing = self.post(peer).doing();
         let elsewhere = doing.call.as_ref().is_some_and(|busy| !busy.agrees_with(call));
-        if !elsewhere {
+        if !elsewhere && !self.is_circle(rank, peer) {
             *stuck = None;
             return Ok(());
         }
@@ -155,6 +167,12 @@ impl World {
                 Ok(())
             }
         }
+    }
+
+    /// True if `peer` sleeps for a rank that sleeps for another one ... that sleeps for `rank`.
+    fn is_circle(&self, rank: Rank, peer: Rank) -> bool {
+        let next = |at: &Rank| self.post(*at).doing().waits_for;
+        std::iter::successors(Some(peer), next).take(self.size()).any(|at| at == rank)
     }
 
     /// Waits until no peer looks through a lane any more; needs nothing but that peer's next step.

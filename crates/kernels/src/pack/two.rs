@@ -87,7 +87,10 @@ fn zip_loops(first: &Loop, second: &Loop) -> Option<Loops> {
     let mut stacks = [dims(first)?, dims(second)?];
     let start = [first.start.source, second.start.source, first.start.target];
     let mut levels = Vec::new();
-    while let (Some(one), Some(other)) = (stacks[0].pop(), stacks[1].pop()) {
+    // Nothing is popped from one unless the other has something too: what is left means that one
+    // nest has more cells.
+    while stacks.iter().all(|stack| !stack.is_empty()) {
+        let (one, other) = (stacks[0].pop()?, stacks[1].pop()?);
         // The larger loop is split to the smaller one's count.
         let count = one.count.min(other.count);
         let one = split(one, count, &mut stacks[0])?;
@@ -261,4 +264,18 @@ unsafe fn stream_run<T: Pod, O: Apply<T>>(at: At<T>, count: usize) {
     }
     // SAFETY: promises 1 to 5, for the last cells of the run.
     unsafe { combine_run::<T, O>(at.add([head + body; 3]), count - head - body, [1; 3]) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Layout;
+
+    #[test]
+    fn nests_of_unequal_length_are_not_one_pass() {
+        let nest = |len| Nest::joint(&Layout::dense(0, len), &Layout::dense(1, len)).unwrap();
+        let one_pass = |one: usize, other: usize| zip([&nest(one), &nest(other)]).is_some();
+        assert!(one_pass(1, 1) && one_pass(4, 4));
+        assert!(!one_pass(1, 4) && !one_pass(4, 1) && !one_pass(2, 4) && !one_pass(4, 2));
+    }
 }

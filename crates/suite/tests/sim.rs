@@ -1,0 +1,18 @@
+//! All cases on the simulator, whose messages overtake each other.
+
+use pantile_comm::sim::Sim;
+use pantile_spmd::World;
+
+#[test]
+fn every_case_on_the_simulator() {
+    for size in [1, 2, 3, 4, 6, 7] {
+        for seed in 0..2 {
+            let sim = Sim { seed, ..Sim::default() };
+            let outcome =
+                sim.run(size, |communicator| pantile_suite::run_all(&World::new(communicator)));
+            for (rank, result) in outcome.results.into_iter().enumerate() {
+                assert!(result.is_ok(), "{size} ranks, seed {seed}, rank {rank}: {result:?}");
+            }
+        }
+    }
+}
