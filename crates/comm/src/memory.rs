@@ -7,6 +7,8 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+mod pages;
+
 /// Start of own memory: a cache line, enough for every vector instruction.
 const ALIGNMENT: usize = 64;
 
@@ -34,6 +36,11 @@ struct Block {
 enum Owner {
     /// Allocated here.
     Own(Layout),
+    /// Mapped here, until it is dropped.
+    Mapped {
+        /// Keeps the pages.
+        _pages: pages::Mapping,
+    },
     /// Given by somebody else, who is dropped with the block.
     Given(Box<dyn Any + Send + Sync>),
 }
@@ -60,6 +67,12 @@ impl Memory {
     /// If there is no such amount of memory.
     #[must_use]
     pub fn zeroed(bytes: usize) -> Self {
+        if let Some(mapping) = pages::Mapping::new(bytes) {
+            let start = mapping.start();
+            return Self {
+                block: Arc::new(Block { start, bytes, owner: Owner::Mapped { _pages: mapping } }),
+            };
+        }
         let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).expect("fits the machine");
         // SAFETY: the layout has a size of at least one.
         let start = unsafe { alloc_zeroed(layout) };
@@ -86,13 +99,13 @@ impl Memory {
     /// # Errors
     /// The memory itself, if it was not given or is still referred to.
     pub fn into_owner(self) -> Result<Box<dyn Any + Send + Sync>, Self> {
-        if matches!(self.block.owner, Owner::Own(_)) {
+        if !matches!(self.block.owner, Owner::Given(_)) {
             return Err(self);
         }
         let mut block = Arc::try_unwrap(self.block).map_err(|block| Self { block })?;
         match std::mem::replace(&mut block.owner, Owner::Given(Box::new(()))) {
             Owner::Given(owner) => Ok(owner),
-            Owner::Own(_) => unreachable!("own memory was sent back above"),
+            _ => unreachable!("own memory was sent back above"),
         }
     }
 
@@ -228,6 +241,18 @@ mod tests {
         assert!(left.memory().is(&memory) && !memory.is_alone());
         assert_eq!(memory.start().as_ptr().addr() % ALIGNMENT, 0);
         assert!(Memory::zeroed(0).whole().is_empty());
+    }
+
+    #[test]
+    fn large_memory_is_zero_and_can_be_written_to_the_end() {
+        for bytes in [pages::LARGE - 1, pages::LARGE, 3 * pages::LARGE + 17] {
+            let whole = Memory::zeroed(bytes).whole();
+            // SAFETY: this thread has the only reference.
+            let slice = unsafe { whole.as_mut_slice() };
+            assert!(slice.iter().all(|byte| *byte == 0));
+            slice.fill(1);
+            assert_eq!(slice.len(), bytes);
+        }
     }
 
     #[test]

@@ -45,9 +45,10 @@ fn show(name: &str, seconds: f64, bound: f64) {
     println!("{name:58} {:>10} {bound:>10} {ratio:>7}", unit(seconds));
 }
 
-/// Runs two bodies in turn on all ranks; medians of the slowest rank's times.
+/// Runs two bodies in turn on all ranks, each so many times per sample; medians.
 fn duel(
     ranks: usize,
+    repetitions: u32,
     prepare: impl Fn(&World) -> (Box<dyn FnMut()>, Box<dyn FnMut()>) + Sync,
 ) -> (f64, f64) {
     let gate = Arc::new(Barrier::new(ranks));
@@ -58,9 +59,9 @@ fn duel(
         let timed = |body: &mut dyn FnMut()| {
             gate.wait();
             let started = Instant::now();
-            body();
+            (0..repetitions).for_each(|_| body());
             gate.wait();
-            started.elapsed().as_secs_f64()
+            started.elapsed().as_secs_f64() / f64::from(repetitions)
         };
         for repeat in 0..REPEATS + 2 {
             let pair = (timed(&mut one), timed(&mut other));
@@ -78,7 +79,7 @@ fn duel(
 fn redistribution(name: &str, ranks: usize, target: &str) {
     let rows: Distribution = format!("4096x4096 on r={ranks}: block(r), whole").parse().unwrap();
     let target: Distribution = target.parse().unwrap();
-    let (time, bound) = duel(ranks, |world| {
+    let (time, bound) = duel(ranks, 1, |world| {
         let source = DistArray::from_fn(world, &rows, |index| (index[0] + index[1]) as f64);
         let mut moved = DistArray::<f64>::zeros(world, &target);
         let from = source.local().to_vec();
@@ -97,7 +98,7 @@ fn redistribution(name: &str, ranks: usize, target: &str) {
 fn halo(width: usize) {
     let text = format!("4096x4096 on x=2, y=2: block(x) halo {width}, block(y) halo {width}");
     let tiles: Distribution = text.parse().unwrap();
-    let (time, bound) = duel(4, |world| {
+    let (time, bound) = duel(4, 50, |world| {
         let mut array = DistArray::from_fn(world, &tiles, |index| (index[0] + index[1]) as f64);
         let mut copy = array.local().to_vec();
         let shape = array.local_shape().unwrap();
@@ -131,7 +132,7 @@ fn collectives() {
         let one: Distribution = Distribution::on_rank(&[ELEMENTS], 0).unwrap();
         let copies: Distribution = copies.parse().unwrap();
         for (name, source) in [("all-sum-reduce", terms), ("broadcast", one)] {
-            let (time, bound) = duel(ranks, |world| {
+            let (time, bound) = duel(ranks, 1, |world| {
                 let source = DistArray::from_fn(world, &source, |index| index[0] as f64);
                 let mut moved = DistArray::<f64>::zeros(world, &copies);
                 let from = vec![1.0_f64; ELEMENTS];

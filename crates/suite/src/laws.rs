@@ -4,13 +4,13 @@ use pantile_engine::Tile;
 use pantile_geometry::Distribution;
 use pantile_spmd::World;
 use pantile_testkit::model::{self, Holder, Operator, Spec};
-use pantile_testkit::{Rng, generate};
+use pantile_testkit::{Rng, generate, scaled};
 
 use crate::convert::distribution;
 use crate::reference::Reference;
 use crate::{Case, every_type};
 
-/// Random pairs per element type in a world.
+/// Random pairs per element type in a world; `PANTILE_CASES` scales it.
 const PAIRS: usize = 24;
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -40,7 +40,7 @@ fn all_types(world: &World, large_bytes: usize, seed: u64) -> Result<(), String>
 
 fn movements<T: Reference>(world: &World, seed: u64) -> Result<(), String> {
     let mut rng = Rng::new(seed * 1_000 + u64::from(T::DTYPE.code()));
-    for _ in 0..PAIRS {
+    for _ in 0..scaled(PAIRS) {
         let Some(case) = pair::<T>(&mut rng, world.size(), generate::legal_pair) else { continue };
         let source: Cells<T> = values(&case.source, &mut rng);
         let operator = model::values::operator_of(&case.source, &case.target);
@@ -166,7 +166,7 @@ fn adjoints(world: &World) -> Result<(), String> {
 /// `<F x, y> == <x, F* y>` where both sums run over everything that is held.
 fn inner_products<T: Reference>(world: &World) -> Result<(), String> {
     let mut rng = Rng::new(7_000 + u64::from(T::DTYPE.code()));
-    for _ in 0..PAIRS / 2 {
+    for _ in 0..scaled(PAIRS / 2) {
         let Some(case) = pair::<T>(&mut rng, world.size(), generate::sum_pair) else { continue };
         let made = |spec: &Spec| distribution(spec).map_err(|error| error.to_string());
         let (from, to) = (made(&case.source)?, made(&case.target)?);

@@ -218,14 +218,16 @@ fn few_rows(world: &World) -> Outcome {
 fn identity(world: &World) -> Outcome {
     for partition in grids(world)? {
         let workers = partition.team().shape();
-        let shape: Vec<usize> = workers.iter().map(|workers| 2 * workers + 1).collect();
-        check(world, (&partition, &partition), &front(&shape, &workers))?;
-        check(world, (&partition, &partition), &even(&shape, &workers))?;
-        let movement = Repartition::new(&partition, &partition).map_err(say)?;
+        // Two for each and three more at coordinate 0.
+        let axis = |workers: &usize| [vec![5], vec![2; workers - 1]].concat();
+        let uneven: Lengths = workers.iter().map(axis).collect();
+        let shape: Vec<usize> = uneven.iter().map(|axis| axis.iter().sum()).collect();
         let both = (&partition, &partition);
-        there_and_back::<i32>(world, both, (&movement, false), &front(&shape, &workers))?;
+        check(world, both, &uneven)?;
+        let movement = Repartition::new(&partition, &partition).map_err(say)?;
+        there_and_back::<i32>(world, both, (&movement, false), &uneven)?;
         there_and_back::<f32>(world, both, (&movement, false), &even(&shape, &workers))?;
-        there_and_back::<f64>(world, both, (&movement, false), &front(&shape, &workers))?;
+        there_and_back::<f64>(world, both, (&movement, false), &uneven)?;
     }
     Ok(())
 }

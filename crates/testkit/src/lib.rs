@@ -21,4 +21,4 @@ pub mod generate;
 pub mod model;
 pub mod rng;
 
-pub use rng::{Rng, cases};
+pub use rng::{Rng, cases, scaled};

@@ -84,8 +84,7 @@ pub fn cases(name: &str, count: usize, mut case: impl FnMut(&mut Rng)) {
         case(&mut Rng::new(seed));
         return;
     }
-    let percent = number_from("PANTILE_CASES").unwrap_or(100);
-    for index in 0..((count as u64).saturating_mul(percent) / 100).max(1) {
+    for index in 0..scaled(count) {
         let seed = seed_of(name, index);
         let result = catch_unwind(AssertUnwindSafe(|| case(&mut Rng::new(seed))));
         if let Err(cause) = result {
@@ -93,6 +92,13 @@ pub fn cases(name: &str, count: usize, mut case: impl FnMut(&mut Rng)) {
             resume_unwind(cause);
         }
     }
+}
+
+/// `count` random cases, scaled by `PANTILE_CASES`; at least one.
+#[must_use]
+pub fn scaled(count: usize) -> u64 {
+    let percent = number_from("PANTILE_CASES").unwrap_or(100);
+    ((count as u64).saturating_mul(percent) / 100).max(1)
 }
 
 /// The seed of case `index` of the test `name`.

@@ -11,7 +11,7 @@ const ALLOWED: [(&str, &[&str], &[&str]); 13] = [
     ("plan", &["geometry"], &["smallvec"]),
     ("protocol", &["geometry", "plan"], &["smallvec"]),
     ("kernels", &["geometry"], &["bytemuck", "num-complex"]),
-    ("comm", &[], &["shuttle"]),
+    ("comm", &[], &["libc", "shuttle"]),
     ("comm-mpi", &["comm"], &["mpi"]),
     ("engine", &["comm", "geometry", "kernels", "plan"], &[]),
     ("spmd", &["comm", "engine", "geometry", "plan"], &[]),

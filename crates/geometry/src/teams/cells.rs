@@ -126,9 +126,7 @@ fn array(
 ) -> Result<Distribution, Error> {
     match elements {
         None => Distribution::new(&[cells], mesh, vec![cut]),
-        Some(elements) => {
-            Distribution::new(&[cells, elements], mesh, vec![cut, Axis::whole()])
-        }
+        Some(elements) => Distribution::new(&[cells, elements], mesh, vec![cut, Axis::whole()]),
     }
 }
 

@@ -1,0 +1,65 @@
+//! Large memory in large pages: a tile whose columns are walked touches a page per row, and with
+//! pages of 4 KiB most of the time goes into finding them.
+
+use std::ptr::NonNull;
+
+/// From this size on memory is mapped in pages of this size, where the system can.
+pub(super) const LARGE: usize = 2 << 20;
+
+/// Memory from the system, zero until it is touched.
+///
+/// Invariant 1: `length` bytes from `base` were mapped and belong to this value alone; `start` lies
+/// in them, at least as many bytes before their end as were asked for.
+pub(super) struct Mapping {
+    base: NonNull<u8>,
+    length: usize,
+    start: NonNull<u8>,
+}
+
+#[cfg(target_os = "linux")]
+impl Mapping {
+    /// Memory of so many bytes; none if that is little, or the system has none.
+    pub(super) fn new(bytes: usize) -> Option<Self> {
+        if bytes < LARGE {
+            return None;
+        }
+        let length = bytes.checked_next_multiple_of(LARGE)?.checked_add(LARGE)?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new anonymous mapping touches nothing that exists.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), length, access, kind, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return None;
+        }
+        let base = NonNull::new(base.cast::<u8>())?;
+        let skip = base.as_ptr().align_offset(LARGE);
+        let start = NonNull::new(base.as_ptr().wrapping_add(skip))?;
+        // SAFETY: the range lies in the mapping; this is only a wish, and may be refused.
+        unsafe { libc::madvise(start.as_ptr().cast(), length - LARGE, libc::MADV_HUGEPAGE) };
+        Some(Self { base, length, start })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Mapping {
+    /// None: other systems allocate as usual.
+    pub(super) fn new(_: usize) -> Option<Self> {
+        None
+    }
+}
+
+impl Mapping {
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        // SAFETY: invariant 1.
+        unsafe {
+            libc::munmap(self.base.as_ptr().cast(), self.length);
+        }
+    }
+}
