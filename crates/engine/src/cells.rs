@@ -6,7 +6,7 @@ use pantile_kernels::Layout;
 use pantile_plan::Transfer;
 
 use crate::Error;
-use crate::compile::Places;
+use crate::places::Places;
 
 /// An array of cells before and after a movement. A cell is the whole local tensor of a rank; each
 /// rank has at most one on either side, and all holders of a cell have tensors of one size.

@@ -1,131 +1,21 @@
 //! From a plan to loops over this rank's memory.
 
 use pantile_comm::Rank;
-use pantile_geometry::{Distribution, Indices, Operator, Region, Segment, Slab};
+use pantile_geometry::{Distribution, Operator};
 use pantile_kernels::pack::Twin;
 use pantile_kernels::{DType, Layout, Nest, supports};
-use pantile_plan::{Leg as PlanLeg, Lifts, Message, Schedule, Transfer};
+use pantile_plan::{Leg as PlanLeg, Message, Schedule};
 
 use crate::Error;
 use crate::cover::{Cover, overlap};
 use crate::movement::{Body, Fill, Incoming, Leg, Movement, Outgoing, Part, Place};
+use crate::places::{Arrays, Frame, Places, listed, local_len};
 
 /// From here on a leg writes past the cache.
 const STREAM_BYTES: usize = 4 << 20;
 
 /// Start of each message in the buffers: a cache line.
 const LINE: usize = 64;
-
-/// Where the elements of transfers lie in the memory of the ranks.
-pub(crate) trait Places {
-    /// Where `rank`, the sender, has them.
-    fn source(&self, rank: Rank, transfer: &Transfer) -> Result<Layout, Error>;
-    /// Where `rank`, the receiver, puts them.
-    fn target(&self, rank: Rank, transfer: &Transfer) -> Result<Layout, Error>;
-    /// All cells that `rank` will hold.
-    fn held(&self, rank: Rank) -> Result<Vec<Layout>, Error>;
-    /// Elements in the memory of `rank` before and after.
-    fn lengths(&self, rank: Rank) -> (usize, usize);
-}
-
-/// Two distributions of one array, each with its frame.
-pub(crate) struct Arrays<'a> {
-    pub(crate) source: (&'a Distribution, &'a Frame),
-    pub(crate) target: (&'a Distribution, &'a Frame),
-}
-
-impl Places for Arrays<'_> {
-    fn source(&self, rank: Rank, transfer: &Transfer) -> Result<Layout, Error> {
-        layout(self.source, rank, &all(&transfer.source_lifts, transfer), &transfer.region)
-    }
-
-    fn target(&self, rank: Rank, transfer: &Transfer) -> Result<Layout, Error> {
-        layout(self.target, rank, &all(&transfer.target_lifts, transfer), &transfer.region)
-    }
-
-    fn held(&self, rank: Rank) -> Result<Vec<Layout>, Error> {
-        let held = self.target.0.held(rank);
-        held.iter().map(|(lifts, region)| layout(self.target, rank, lifts, region)).collect()
-    }
-
-    fn lengths(&self, rank: Rank) -> (usize, usize) {
-        let len = |(distribution, frame): (&Distribution, &Frame)| {
-            frame.local_shape(distribution, rank).map_or(0, |shape| shape.iter().product())
-        };
-        (len(self.source), len(self.target))
-    }
-}
-
-/// Cells around the tiles of a distribution that do not belong to the array, such as padding: along
-/// each axis, by coordinate, how many before and after.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// Per axis and coordinate, cells before and after; no axes mean no frame.
-    pub axes: Vec<Vec<(usize, usize)>>,
-}
-
-impl Frame {
-    fn sides(&self, distribution: &Distribution, rank: Rank, axis: usize) -> (usize, usize) {
-        let Some(sides) = self.axes.get(axis) else { return (0, 0) };
-        let coordinate = distribution.coordinate(rank, axis).unwrap_or(0);
-        sides.get(coordinate).copied().unwrap_or_default()
-    }
-
-    /// The shape of a rank's memory with its frame; `None` if it is idle.
-    #[must_use]
-    pub fn local_shape(&self, distribution: &Distribution, rank: Rank) -> Option<Vec<usize>> {
-        let mut shape = distribution.local_shape(rank)?;
-        for (axis, extent) in shape.iter_mut().enumerate() {
-            let (before, after) = self.sides(distribution, rank, axis);
-            *extent += before + after;
-        }
-        Some(shape)
-    }
-
-    /// A slab of the tile as one of the memory with its frame.
-    fn shift(&self, distribution: &Distribution, rank: Rank, slab: Slab) -> Slab {
-        let axes = slab.axes.into_iter().enumerate();
-        let axes = axes.map(|(axis, places)| {
-            let (before, _) = self.sides(distribution, rank, axis);
-            if before == 0 { places } else { shifted(&places, before) }
-        });
-        Slab { axes: axes.collect() }
-    }
-}
-
-fn shifted(places: &Indices, by: usize) -> Indices {
-    match places {
-        Indices::List(list) => Indices::List(list.iter().map(|place| place + by).collect()),
-        Indices::Segments(segments) => {
-            let shift = |s: &Segment| {
-                Segment::strided(s.start() + by, s.length(), s.step(), s.count())
-                    .expect("a segment is not empty")
-            };
-            Indices::Segments(segments.iter().map(shift).collect())
-        }
-    }
-}
-
-/// Elements in a rank's memory, halo and room included.
-pub(crate) fn local_len(distribution: &Distribution, rank: Rank) -> usize {
-    distribution.local_shape(rank).map_or(0, |shape| shape.iter().product())
-}
-
-/// Lifts along all axes; a plan leaves out zeros.
-fn all(lifts: &Lifts, transfer: &Transfer) -> Vec<i64> {
-    (0..transfer.region.axes().len()).map(|axis| lifts.along(axis)).collect()
-}
-
-fn layout(
-    (distribution, frame): (&Distribution, &Frame),
-    rank: Rank,
-    lifts: &[i64],
-    region: &Region,
-) -> Result<Layout, Error> {
-    let shape = frame.local_shape(distribution, rank).expect("a rank in a plan is not idle");
-    let slab = distribution.slab(rank, lifts, region).expect("planned cells have a place");
-    Ok(Layout::of(&frame.shift(distribution, rank, slab), &shape)?)
-}
 
 /// Compiles the legs of one movement.
 pub(crate) struct Compiler {
@@ -173,7 +63,7 @@ impl Compiler {
         Ok(self.movement(lengths, Vec::new(), legs, false))
     }
 
-    fn movement(
+    pub(crate) fn movement(
         self,
         lengths: (usize, usize),
         stations: Vec<usize>,
@@ -235,12 +125,27 @@ impl Compiler {
         let written: usize = receives.iter().map(|incoming| incoming.elements).sum();
         let any_order = !cover.combines();
         let streaming = any_order && written * self.dtype.bytes() >= STREAM_BYTES;
-        let (operator, before, after) = (leg.operator, None, None);
         let twin = if self.windows { twin(&receives) } else { None };
-        Ok(Leg { from, to, operator, before, sends, receives, any_order, twin, after, streaming })
+        Ok(Leg {
+            from,
+            to,
+            operator: leg.operator,
+            save: None,
+            before: None,
+            sends,
+            receives,
+            any_order,
+            twin,
+            after: None,
+            streaming,
+        })
     }
 
-    fn outgoing(&mut self, message: &Message, places: &dyn Places) -> Result<Outgoing, Error> {
+    pub(crate) fn outgoing(
+        &mut self,
+        message: &Message,
+        places: &dyn Places,
+    ) -> Result<Outgoing, Error> {
         let (mut layouts, mut elements) = (Vec::with_capacity(message.parts.len()), 0);
         for part in &message.parts {
             let layout = places.source(self.rank, part)?;
@@ -275,13 +180,14 @@ impl Compiler {
                 Some(firsts) => parts.extend(split(&source, &target, &firsts)?),
                 None => {
                     let sets = cover.add(transfer);
-                    parts.push(Part { nest: Nest::joint(&source, &target)?, sets });
+                    let nest = Nest::joint(&source, &target)?;
+                    parts.push(Part { nest, sets, saved: false });
                 }
             }
         }
         let body = match parts.as_slice() {
             _ if looks => None,
-            [Part { nest, sets: true }] if nest.target_contiguous().is_some() => {
+            [Part { nest, sets: true, .. }] if nest.target_contiguous().is_some() => {
                 nest.target_contiguous().map(Body::InPlace)
             }
             _ => Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() }),
@@ -290,7 +196,7 @@ impl Compiler {
     }
 
     /// Room for a message in the buffers: its first byte.
-    fn buffer(&mut self, elements: usize) -> usize {
+    pub(crate) fn buffer(&mut self, elements: usize) -> usize {
         let at = self.scratch;
         self.scratch += (elements * self.dtype.bytes()).next_multiple_of(LINE);
         at
@@ -373,7 +279,7 @@ fn pack(layouts: &[Layout]) -> Result<Vec<Nest>, Error> {
 }
 
 /// The loops from `source` to `target` in two parts: the cells that are the first, and the others.
-fn split(source: &Layout, target: &Layout, firsts: &[bool]) -> Result<Vec<Part>, Error> {
+pub(crate) fn split(source: &Layout, target: &Layout, firsts: &[bool]) -> Result<Vec<Part>, Error> {
     let mut parts = Vec::with_capacity(2);
     for sets in [true, false] {
         let chosen = |layout: &Layout| {
@@ -382,16 +288,10 @@ fn split(source: &Layout, target: &Layout, firsts: &[bool]) -> Result<Vec<Part>,
         };
         let nest = Nest::joint(&chosen(source)?, &chosen(target)?)?;
         if !nest.is_empty() {
-            parts.push(Part { nest, sets });
+            parts.push(Part { nest, sets, saved: false });
         }
     }
     Ok(parts)
-}
-
-/// Single cells of a memory of `len` elements.
-fn listed(cells: Vec<usize>, len: usize) -> Result<Layout, Error> {
-    let axes = vec![Indices::List(cells.into())];
-    Ok(Layout::of(&Slab { axes }, &[len])?)
 }
 
 /// True if there is a value that changes no other when combined with it, bit for bit. The product

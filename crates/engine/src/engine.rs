@@ -9,9 +9,10 @@ use pantile_geometry::{Distribution, Fingerprint};
 use pantile_kernels::DType;
 use pantile_plan::Schedule;
 
-use crate::compile::{Arrays, Compiler, Frame};
+use crate::compile::Compiler;
 use crate::execute::{self, Buffers};
 use crate::path::{Terrain, path};
+use crate::places::{Arrays, Frame};
 use crate::{Cells, Error, Movement, Tile, gather};
 
 /// Movements that are kept compiled; the oldest go first.
@@ -133,6 +134,32 @@ impl Engine {
             2 => compile(&straight)?,
             _ => compile(&path).or_else(|_| compile(&straight))?,
         };
+        movement.name = name;
+        movement.fingerprint = folded(&[key.1.0, key.2.0, u128::from(dtype.code())]);
+        Ok(self.keep(key, movement))
+    }
+
+    /// The movement that adds halos to where they came from, within one tile: from the dual of a
+    /// distribution with halos to the dual of the same one whose halos are room. Touches only the
+    /// cells at the edges, and leaves the halos zero; to be run in place. Kept for the next time.
+    ///
+    /// # Errors
+    /// As [`Engine::movement`]; also if the two do not lie in the same room.
+    pub fn accumulation(
+        &mut self,
+        name: &'static str,
+        source: &Distribution,
+        target: &Distribution,
+        dtype: DType,
+    ) -> Result<Arc<Movement>, Error> {
+        let key = (name, source.fingerprint(), target.fingerprint(), dtype);
+        if let Some(movement) = self.movements.get(&key) {
+            return Ok(Arc::clone(movement));
+        }
+        self.check_ranks(source)?;
+        self.check_ranks(target)?;
+        let compiler = Compiler::new(self.rank(), dtype, self.terrain.windows);
+        let mut movement = compiler.accumulate(source, target)?;
         movement.name = name;
         movement.fingerprint = folded(&[key.1.0, key.2.0, u128::from(dtype.code())]);
         Ok(self.keep(key, movement))

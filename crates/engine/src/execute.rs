@@ -199,7 +199,10 @@ impl<'a> Runner<'a> {
         let target = self.to.start().as_ptr();
         let here = incoming.peer == self.movement.rank && self.from.is(self.to);
         for part in &incoming.parts {
-            if part.sets && here && part.nest.is_identity() {
+            if part.saved {
+                let kept = self.leg.save.as_ref().map_or(0, |(at, _)| *at);
+                self.combine(part, self.scratch.start().as_ptr().wrapping_add(kept), target);
+            } else if part.sets && here && part.nest.is_identity() {
                 // In place it already is where it belongs.
             } else if part.sets {
                 self.copy(&part.nest, source, target, self.leg.streaming);
@@ -233,6 +236,10 @@ impl<'a> Runner<'a> {
     }
 
     fn before(&self) {
+        if let Some((at, nest)) = &self.leg.save {
+            let kept = self.scratch.start().as_ptr().wrapping_add(*at);
+            self.copy(nest, self.from.start().as_ptr(), kept, false);
+        }
         let Some(fill) = &self.leg.before else { return };
         let value = if fill.start { start } else { identity };
         let value = value(self.movement.dtype, self.leg.operator)

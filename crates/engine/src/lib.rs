@@ -28,6 +28,7 @@
 //!     assert_eq!(result.unwrap(), [0, 1, 2, 3, 4, 5]);
 //! }
 //! ```
+mod accumulate;
 mod cells;
 mod compile;
 mod cover;
@@ -37,12 +38,13 @@ mod execute;
 mod gather;
 mod movement;
 mod path;
+mod places;
 mod tile;
 
 pub use cells::Cells;
-pub use compile::Frame;
 pub use engine::{Counters, Engine};
 pub use error::Error;
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
+pub use places::Frame;
 pub use tile::Tile;

@@ -78,6 +78,8 @@ pub(crate) struct Leg {
     pub(crate) from: Place,
     pub(crate) to: Place,
     pub(crate) operator: Operator,
+    /// Own cells that are kept before anything arrives: from memory to this byte of the buffers.
+    pub(crate) save: Option<(usize, Nest)>,
     /// Filled before anything arrives.
     pub(crate) before: Option<Fill>,
     /// What others get; this rank itself is not among them.
@@ -136,4 +138,6 @@ pub(crate) struct Part {
     pub(crate) nest: Nest,
     /// The first term of its cells; later ones are combined with it.
     pub(crate) sets: bool,
+    /// Comes from what was kept of the own cells.
+    pub(crate) saved: bool,
 }

@@ -413,8 +413,8 @@ fn a_million_workers_are_cheap_to_ask() {
 fn messages_say_what_was_got_and_what_was_expected() {
     let error = Partition::world(12).unwrap().cartesian(&[5, 2]).unwrap_err();
     assert_eq!(error.to_string(), "got shape 5x2, expected positive extents with product 12");
-    let error = AxisChoice::Reduce(vec![-1]).kept(3).unwrap_err();
-    assert_eq!(error.to_string(), "got axis -1, expected one from 0 to below 3");
+    let error = AxisChoice::Reduce(vec![-4]).kept(3).unwrap_err();
+    assert_eq!(error.to_string(), "got axis -4, expected one from -3 to below 3");
 }
 
 /// A mask or an index of another number of axes is named.

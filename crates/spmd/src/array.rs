@@ -249,13 +249,11 @@ impl<T: Element> DistArray<T> {
     pub fn accumulate_halo(&mut self) -> Result<(), Error> {
         let place = Location::caller();
         let exchange = self.exchange()?;
-        let mut engine = self.world.engine();
         let (from, to) = (exchange.full.dual()?, exchange.bare.dual()?);
-        let movement = engine.movement("accumulate halo", &from, &to, T::DTYPE)?;
-        let mut tile = Tile::zeroed(T::DTYPE, movement.target_len());
-        engine.run_at(&movement, &self.tile, &mut tile, place)?;
+        let mut engine = self.world.engine();
+        let movement = engine.accumulation("halo accumulation", &from, &to, T::DTYPE)?;
+        engine.run_in_place_at(&movement, &mut self.tile, place)?;
         drop(engine);
-        self.tile = tile;
         self.distribution = exchange.bare.clone();
         Ok(())
     }

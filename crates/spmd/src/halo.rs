@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use pantile_engine::{Element, Tile};
+use pantile_engine::Element;
 use pantile_geometry::{Axis, Distribution, Fingerprint};
 
 use crate::structure::Council;
@@ -128,15 +128,26 @@ impl HaloExchange {
         Ok(filled)
     }
 
-    /// Adds the halo cells of `dy` to the cells they came from, and sets them to zero, in place.
-    /// Collective, as [`HaloExchange::exchange`].
+    /// Adds the halo cells of `dy` to the cells they came from, and sets them to zero, in place:
+    /// only cells at the edges are touched. Collective, as [`HaloExchange::exchange`].
     ///
     /// # Errors
     /// As [`HaloExchange::exchange`].
     #[track_caller]
     pub fn accumulate<T: Element>(&self, dy: &mut Tensor<T>) -> Result<(), Error> {
-        *dy = self.adjoint_at(dy, Location::caller())?;
-        Ok(())
+        self.accumulate_at(dy, Location::caller())
+    }
+
+    fn accumulate_at<T: Element>(
+        &self,
+        dy: &mut Tensor<T>,
+        place: &'static Location<'static>,
+    ) -> Result<(), Error> {
+        let Some((bare, full)) = self.agree(dy, 1, place)? else { return Ok(()) };
+        let (from, to) = (full.dual()?, bare.dual()?);
+        let mut engine = self.council.world.engine();
+        let movement = engine.accumulation("halo accumulation", &from, &to, T::DTYPE)?;
+        Ok(engine.run_in_place_at(&movement, dy.tile_mut(), place)?)
     }
 
     /// `dy` with its halo cells added to the cells they came from: the adjoint. Collective, as
@@ -146,22 +157,9 @@ impl HaloExchange {
     /// As [`HaloExchange::exchange`].
     #[track_caller]
     pub fn adjoint<T: Element>(&self, dy: &Tensor<T>) -> Result<Tensor<T>, Error> {
-        self.adjoint_at(dy, Location::caller())
-    }
-
-    fn adjoint_at<T: Element>(
-        &self,
-        dy: &Tensor<T>,
-        place: &'static Location<'static>,
-    ) -> Result<Tensor<T>, Error> {
-        let Some((bare, full)) = self.agree(dy, 1, place)? else { return Ok(dy.clone()) };
-        let mut engine = self.council.world.engine();
-        let name = self.council.name;
-        let movement = engine.movement(name, &full.dual()?, &bare.dual()?, T::DTYPE)?;
-        // Halo cells are room of the result, and stay as zero as they are made.
-        let mut moved = Tile::zeroed(T::DTYPE, movement.target_len());
-        engine.run_at(&movement, dy.tile(), &mut moved, place)?;
-        Ok(Tensor::from_tile(dy.shape().to_vec(), moved))
+        let mut sum = dy.clone();
+        self.accumulate_at(&mut sum, Location::caller())?;
+        Ok(sum)
     }
 
     /// The structure step: the array with its halos as room, and with its halos filled.

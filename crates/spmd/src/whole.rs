@@ -236,8 +236,8 @@ impl AllSumReduce {
     ///
     /// # Errors
     /// An axis does not exist or is named twice.
-    pub fn new(partition: &CartesianPartition, axes: AxisChoice) -> Result<Self, Error> {
-        let team = partition.team().clone();
+    pub fn new(partition: &CartesianPartition, axes: &AxisChoice) -> Result<Self, Error> {
+        let (team, axes) = (partition.team().clone(), axes.clone());
         let sides = Box::new(move |elements: Option<usize>| match elements {
             None => Ok(team.allreduction_distributions(&axes)?),
             Some(elements) => Ok(team.allreduction_tensors(&axes, elements)?),

@@ -57,7 +57,7 @@ fn sum_reduce(world: &World) -> Result<(), Error> {
 
 fn all_sum_reduce(world: &World) -> Result<(), Error> {
     let all = world.partition().create_cartesian_topology_partition(&[1, world.size()])?;
-    let sum = AllSumReduce::new(&all, AxisChoice::Reduce(vec![-1]))?;
+    let sum = AllSumReduce::new(&all, &AxisChoice::Reduce(vec![-1]))?;
     let y = sum.forward(&Tensor::full(&[5], 1.0_f32))?;
     sum.adjoint(&y).map(|_| ())
 }

@@ -88,7 +88,7 @@ fn whole_of<T: Reference>(world: &World) -> Outcome {
         check(world, &format!("sum, {}", pair.name), both, (large, small))?;
     }
     for partition in some_grids(world)? {
-        let movement = AllSumReduce::new(&partition, AxisChoice::Reduce(vec![-1])).map_err(say)?;
+        let movement = AllSumReduce::new(&partition, &AxisChoice::Reduce(vec![-1])).map_err(say)?;
         let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         let mine = |seed: usize| partition.rank().map(|rank| any::<T>(seed + rank, &[3]));
         check(world, "all-sum-reduce", both, (mine(0), mine(70)))?;

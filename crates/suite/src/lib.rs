@@ -18,9 +18,11 @@
 //!     assert_eq!(result, Ok(()), "{}", case.name);
 //! }
 //! ```
+mod accumulations;
 mod arrays;
 mod concats;
-pub mod convert;
+#[path = "../../geometry/tests/common/mod.rs"]
+mod convert;
 mod data;
 mod expect;
 pub mod faults;
@@ -55,6 +57,7 @@ pub struct Case {
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     cases.extend(laws::cases());
+    cases.extend(accumulations::cases());
     cases.extend(partitions::cases());
     cases.extend(groups::cases());
     cases.extend(data::cases());

@@ -64,14 +64,14 @@ fn all_numbers(world: &World) -> Outcome {
     ];
     for (axes, wanted) in rows {
         let movement =
-            AllSumReduce::new(&square, AxisChoice::Reduce(axes.to_vec())).map_err(say)?;
+            AllSumReduce::new(&square, &AxisChoice::Reduce(axes.to_vec())).map_err(say)?;
         let wanted = wanted.get(me).map_or_else(|| x.clone(), |wanted| Tensor::full(&[2], *wanted));
         same(format!("axes {axes:?}"), &movement.forward(&x).map_err(say)?, &wanted)?;
         same(format!("adjoint, axes {axes:?}"), &movement.adjoint(&x).map_err(say)?, &wanted)?;
     }
     // 5x7 filled with rank + 1, summed over its own columns before all are: the three columns of
     // workers have 3, 2 and 2 columns.
-    let movement = AllSumReduce::new(&square, AxisChoice::Reduce(vec![1])).map_err(say)?;
+    let movement = AllSumReduce::new(&square, &AxisChoice::Reduce(vec![1])).map_err(say)?;
     let columns = [3, 2, 2][me % 3];
     let mine = Tensor::full(&[3 - (me / 3).min(1)], columns * (1 + i32::try_from(me).unwrap_or(0)));
     let got = movement.forward(&mine).map_err(say)?;
@@ -97,7 +97,7 @@ fn all_sums<T: Exact>(world: &World, partition: &CartesianPartition, vary: &[boo
     let give = |rank: usize| numbered::<T>(rank, &shape(rank));
     let members = 0..partition.members().len();
     for axes in [AxisChoice::Reduce(listed(true)), AxisChoice::Keep(listed(false))] {
-        let movement = AllSumReduce::new(partition, axes.clone()).map_err(say)?;
+        let movement = AllSumReduce::new(partition, &axes).map_err(say)?;
         let x = partition.rank().map_or_else(|| numbered(world.rank(), &[3]), give);
         let wanted = partition.rank().map_or_else(
             || x.clone(),
@@ -127,7 +127,7 @@ fn all_axes(world: &World) -> Outcome {
     world.engine().set_large_bytes(usize::MAX);
     let line = grid(world, &[0], &[1])?;
     for axes in [vec![1], vec![-2], vec![0, 0], vec![0, -1]] {
-        let made = AllSumReduce::new(&line, AxisChoice::Reduce(axes.clone()));
+        let made = AllSumReduce::new(&line, &AxisChoice::Reduce(axes.clone()));
         refused(format!("axes {axes:?} of one"), made, |error| matches!(error, Error::Team(_)))?;
     }
     Ok(())
@@ -146,7 +146,7 @@ fn all_of_12(world: &World) -> Outcome {
         (&[0, 1, 2], 12.0),
     ];
     for (axes, times) in choices {
-        let movement = AllSumReduce::new(&cube, AxisChoice::Reduce(axes.to_vec())).map_err(say)?;
+        let movement = AllSumReduce::new(&cube, &AxisChoice::Reduce(axes.to_vec())).map_err(say)?;
         let times = if cube.active() { times } else { 1.0 };
         let y = movement.forward(&Tensor::full(&[3, 4], 10.0)).map_err(say)?;
         tensor_is(format!("tens, axes {axes:?}"), &y, &[3, 4], &[10.0 * times; 12])?;
@@ -157,7 +157,7 @@ fn all_of_12(world: &World) -> Outcome {
         }
     }
     let line = grid(world, &ranks(0, 12), &[12])?;
-    let movement = AllSumReduce::new(&line, AxisChoice::Reduce(vec![0])).map_err(say)?;
+    let movement = AllSumReduce::new(&line, &AxisChoice::Reduce(vec![0])).map_err(say)?;
     let give = |rank: usize| Tensor::<f64>::full(&[30, 344], (rank * rank) as f64);
     let wanted = if line.active() { Tensor::full(&[30, 344], 506.0) } else { give(world.rank()) };
     let got = movement.forward(&give(world.rank())).map_err(say)?;
@@ -173,7 +173,7 @@ fn unequal(world: &World) -> Outcome {
     let one = grid(world, &[world.size() - 1], &[1])?;
     let broadcast = Broadcast::new(&one, &all).map_err(say)?;
     let sum = SumReduce::new(&all, &one).map_err(say)?;
-    let every = AllSumReduce::new(&all, AxisChoice::Reduce(vec![0])).map_err(say)?;
+    let every = AllSumReduce::new(&all, &AxisChoice::Reduce(vec![0])).map_err(say)?;
     let wrong = |error: &Error| matches!(error, Error::Unequal { .. });
     // As many elements, but another shape; more elements; more axes; none at all.
     for odd in [vec![3, 2], vec![2, 4], vec![2, 3, 1], vec![0]] {

@@ -37,7 +37,7 @@ fn whole(world: &World) -> Outcome {
         }
     }
     let line = grid(world, &ranks(0, world.size()), &[world.size()])?;
-    let all = AllSumReduce::new(&line, AxisChoice::Reduce(vec![0])).map_err(say)?;
+    let all = AllSumReduce::new(&line, &AxisChoice::Reduce(vec![0])).map_err(say)?;
     let size = i64::try_from(world.size()).unwrap_or(0);
     for batch in [4, 3, 4] {
         let got = all.forward(&Tensor::full(&[batch, 2], 1_i64)).map_err(say)?;

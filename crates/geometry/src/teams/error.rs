@@ -95,7 +95,7 @@ impl fmt::Display for TeamError {
                 write!(f, "got {got} entries, expected one for each of {ndim} axes")
             }
             Self::AxisOutOfRange { axis, ndim } => {
-                write!(f, "got axis {axis}, expected one from 0 to below {ndim}")
+                write!(f, "got axis {axis}, expected one from -{ndim} to below {ndim}")
             }
             Self::RepeatedAxis { axis } => {
                 write!(f, "got axis {axis} more than once, expected axes without repeats")
