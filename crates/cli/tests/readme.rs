@@ -80,27 +80,3 @@ fn commands_in_the_readme_print_what_it_says() {
     }
     assert!(wrong.is_empty(), "the README shows other output than\n{}", wrong.join("\n"));
 }
-
-/// The statements of the README's Rust example, which the next test compares with it.
-fn rust_example() -> Result<(), pantile_plan::Error> {
-    use pantile_geometry::Distribution;
-    use pantile_plan::{Plan, Schedule};
-
-    let blocks: Distribution = "8 on r=4: block(r)".parse()?;
-    let halos: Distribution = "8 on r=4: block(r) halo 1".parse()?;
-    let exchange = Plan::between(&blocks, &halos)?;
-    assert_eq!(exchange.moved(), 6);
-    assert_eq!(exchange.adjoint()?, Plan::between(&halos.dual()?, &blocks.dual()?)?);
-    assert_eq!(exchange.for_rank(2), Schedule::between(&blocks, &halos, 2)?);
-    Ok(())
-}
-
-#[test]
-fn the_rust_example_holds() {
-    rust_example().unwrap();
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let block = readme.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
-    let here: Vec<&str> = include_str!("readme.rs").lines().map(str::trim).collect();
-    let missing = block.lines().find(|line| !here.contains(&line.trim()));
-    assert_eq!(missing, None, "the README's example has a line that is not tested");
-}
