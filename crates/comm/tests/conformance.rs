@@ -51,3 +51,20 @@ fn threads_that_wait_for_each_other_are_late() {
         assert!(results.iter().all(Result::is_err), "{results:?}");
     }
 }
+
+/// Ranks that disagree and never meet: everybody waits for somebody else, and nobody need wait for
+/// the deadline of ten minutes to know it.
+#[test]
+#[cfg(not(feature = "explore"))]
+fn threads_that_wait_in_a_circle_do_not_wait_for_the_deadline() {
+    use pantile_comm::{Call, CommError, threads};
+    let results = threads::run(3, &Default::default(), |mut world| {
+        let above = (world.rank() + 1) % world.size();
+        let call = Call::here("circle", world.rank() as u64);
+        world.operation(&call, |operation| operation.receive_any(above))?;
+        Ok::<_, CommError>(())
+    });
+    let texts: Vec<String> =
+        results.into_iter().map(|r| r.expect_err("stuck").to_string()).collect();
+    assert!(texts.iter().any(|text| text.contains("which is in circle")), "{texts:?}");
+}

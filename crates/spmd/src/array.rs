@@ -18,6 +18,8 @@ use crate::{Error, Tensor, World};
 pub struct DistArray<T> {
     world: World,
     distribution: Distribution,
+    /// Extents of the tile, halo and room included; none on an idle rank.
+    extents: Option<Vec<usize>>,
     tile: Tile,
     /// The halo exchange of this array, once it was asked for.
     exchange: Option<Arc<Exchange>>,
@@ -115,8 +117,9 @@ impl<T: Element> DistArray<T> {
     }
 
     fn from_parts(world: &World, distribution: &Distribution, tile: Tile) -> Self {
+        let extents = distribution.local_shape(world.rank());
         let (world, distribution) = (world.clone(), distribution.clone());
-        Self { world, distribution, tile, exchange: None, elements: PhantomData }
+        Self { world, distribution, extents, tile, exchange: None, elements: PhantomData }
     }
 
     /// Where every element lives.
@@ -140,7 +143,7 @@ impl<T: Element> DistArray<T> {
     /// Extents of this rank's part, halo and room included; `None` on an idle rank.
     #[must_use]
     pub fn local_shape(&self) -> Option<Vec<usize>> {
-        self.distribution.local_shape(self.world.rank())
+        self.extents.clone()
     }
 
     /// This rank's elements in row-major order, halo and room included.
@@ -149,10 +152,10 @@ impl<T: Element> DistArray<T> {
         self.tile.as_slice()
     }
 
-    /// Calls a function with a view of this rank's part; not on an idle rank.
-    pub fn with_local<R>(&self, look: impl FnOnce(LocalView<'_, T>) -> R) -> Option<R> {
-        let shape = self.local_shape()?;
-        Some(look(LocalView { shape: &shape, elements: self.tile.as_slice() }))
+    /// This rank's part, to be looked at by local index; none on an idle rank.
+    pub fn local_view(&self) -> Option<LocalView<'_, T>> {
+        let shape = self.extents.as_deref()?;
+        Some(LocalView { shape, elements: self.tile.as_slice() })
     }
 
     /// This rank's elements, to be written. What others have of them is stale from now on: halos

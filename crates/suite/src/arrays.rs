@@ -109,7 +109,7 @@ fn moves(world: &World) -> Outcome {
         // Every local index has the value of its global one.
         for local in indices(&moved.local_shape().unwrap_or(vec![0])) {
             let global = moved.global_index(&local).unwrap_or_default();
-            let got = moved.with_local(|view| view.get(&local)).flatten();
+            let got = moved.local_view().and_then(|view| view.get(&local));
             same(format!("{what}: {local:?} is {global:?}"), &got, &Some(value(&global)))?;
         }
         let again = DistArray::from_tile(world, &from.distribution()?, source.local().to_vec());

@@ -32,7 +32,7 @@ fn around(world: &World) -> Result<(), String> {
 
 fn all_types(world: &World, large_bytes: usize, seed: u64) -> Result<(), String> {
     world.engine().set_large_bytes(large_bytes);
-    for (number, (name, result)) in every_type!(movements(world, seed)).into_iter().enumerate() {
+    for (number, (name, result)) in every_type!(movements(world, seed)).enumerate() {
         result.map_err(|fault| format!("type {number} ({name}): {fault}"))?;
     }
     Ok(())

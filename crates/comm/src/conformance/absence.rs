@@ -166,8 +166,8 @@ fn busy(
             claim(*waited >= SHORT, &format!("waited only {waited:?} of {SHORT:?}"))?;
         }
         CommError::Failed { rank: teller, failure } => {
-            // Rank 0 and 1 are blamed by each other, the others hear of one of them.
-            let blamed = if rank < 2 { failure.culprit == rank } else { failure.culprit < 2 };
+            // Ranks 0 and 1 are blamed by each other, and rank 0 by all others.
+            let blamed = failure.culprit < 2;
             let holds = *teller == rank && blamed && failure.reason.contains("waited");
             claim(holds, &format!("got {error:?}"))?;
         }

@@ -13,6 +13,18 @@ use crate::{Call, CommError, Failure, Options, Rank};
 /// How long a rank sleeps before it looks at the clock again.
 const NAP: Duration = Duration::from_millis(20);
 
+/// So many naps in a row an unchanged circle of sleeping ranks is seen before it is believed: then
+/// it is not worth waiting for the deadline. About five seconds; naps are counted, and not time,
+/// so that a process that was stopped for a while is not taken for one that is stuck.
+const CIRCLE_NAPS: u32 = 250;
+
+/// What a rank that waits knows of its peer's standstill.
+struct Standstill {
+    doing: Doing,
+    since: Instant,
+    naps: u32,
+}
+
 /// The ranks of one process.
 pub(super) struct World {
     posts: Vec<Post>,
@@ -106,7 +118,7 @@ impl World {
         call: &Call,
         ready: &mut impl FnMut() -> Option<T>,
     ) -> Result<T, CommError> {
-        let mut stuck: Option<(Doing, Instant)> = None;
+        let mut stuck: Option<Standstill> = None;
         loop {
             let gone = self.post(peer).is_gone();
             let found = match gone {
@@ -145,25 +157,27 @@ impl World {
         &self,
         (rank, peer): (Rank, Rank),
         call: &Call,
-        stuck: &mut Option<(Doing, Instant)>,
+        stuck: &mut Option<Standstill>,
     ) -> Result<(), CommError> {
         let doing = self.post(peer).doing();
         let elsewhere = doing.call.as_ref().is_some_and(|busy| !busy.agrees_with(call));
-        if !elsewhere && !self.is_circle(rank, peer) {
+        let circle = self.is_circle(rank, peer);
+        if !elsewhere && !circle {
             *stuck = None;
             return Ok(());
         }
         match stuck {
-            Some((before, since)) if *before == doing => {
-                let waited = since.elapsed();
-                if waited < self.deadline {
+            Some(still) if still.doing == doing => {
+                let waited = still.since.elapsed();
+                still.naps = if circle { still.naps + 1 } else { 0 };
+                if waited < self.deadline && still.naps < CIRCLE_NAPS {
                     return Ok(());
                 }
                 let (call, busy) = (Box::new(call.clone()), doing.call.map(Box::new));
                 Err(CommError::Late { rank, call, peer, busy, waited })
             }
             _ => {
-                *stuck = Some((doing, Instant::now()));
+                *stuck = Some(Standstill { doing, since: Instant::now(), naps: 0 });
                 Ok(())
             }
         }
