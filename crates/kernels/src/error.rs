@@ -17,11 +17,6 @@ pub enum Error {
         /// The element type.
         dtype: DType,
     },
-    /// No element type has this name.
-    UnknownDType {
-        /// What was written.
-        name: String,
-    },
     /// A slab and a shape have different numbers of axes.
     Axes {
         /// Axes of the slab.
@@ -59,13 +54,8 @@ pub enum Error {
         /// Bytes that the loop reaches.
         expected: usize,
     },
-    /// Bytes do not fill whole aligned elements.
-    Misfit {
-        /// The element type.
-        dtype: DType,
-        /// The number of bytes.
-        bytes: usize,
-    },
+    /// Bytes are not elements.
+    Elements(pantile_lanes::Error),
     /// A value has another element type than the loop.
     DTypes {
         /// The type of the value.
@@ -73,12 +63,29 @@ pub enum Error {
         /// The type of the loop.
         expected: DType,
     },
-    /// A byte is no truth value.
-    NotBool {
-        /// The byte.
-        got: u8,
-        /// Its offset in the buffer.
-        offset: usize,
+    /// Sources, targets, strides or the like are not as many as they should be.
+    Counts {
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
+        got: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A source or target reaches beyond its memory.
+    Reach {
+        /// The lowest place that is used, in elements.
+        lowest: i128,
+        /// The highest place that is used.
+        highest: i128,
+        /// Elements of the memory.
+        elements: usize,
+    },
+    /// A target may share elements with itself, with another one, or with a source that is not
+    /// the same.
+    Overlap {
+        /// The number of the target.
+        target: usize,
     },
 }
 
@@ -87,10 +94,6 @@ impl fmt::Display for Error {
         match self {
             Self::Unsupported { operator, dtype } => {
                 write!(f, "operator {operator} is not defined for elements of type {dtype}")
-            }
-            Self::UnknownDType { name } => {
-                write!(f, "got element type {name:?}, expected one of bool, i8 ... u64, ")?;
-                write!(f, "f32, f64, c64, c128")
             }
             Self::Axes { slab, shape } => {
                 write!(f, "slab has {slab} axes, expected {shape} as in the local shape")
@@ -111,17 +114,27 @@ impl fmt::Display for Error {
             Self::Short { got, expected } => {
                 write!(f, "buffer has {got} bytes, expected at least {expected}")
             }
-            Self::Misfit { dtype, bytes } => {
-                write!(f, "{bytes} bytes are not whole and aligned elements of type {dtype}")
-            }
+            Self::Elements(error) => error.fmt(f),
             Self::DTypes { got, expected } => {
                 write!(f, "got a value of type {got}, expected {expected}")
             }
-            Self::NotBool { got, offset } => {
-                write!(f, "byte {offset} is {got}, expected 0 or 1 as a truth value")
+            Self::Counts { what, got, expected } => {
+                write!(f, "got {got} {what}, expected {expected}")
+            }
+            Self::Reach { lowest, highest, elements } => {
+                write!(f, "places {lowest} to {highest} are used, expected them in 0..{elements}")
+            }
+            Self::Overlap { target } => {
+                write!(f, "target {target} may share elements with others, expected them apart")
             }
         }
     }
 }
 
 impl std::error::Error for Error {}
+
+impl From<pantile_lanes::Error> for Error {
+    fn from(error: pantile_lanes::Error) -> Self {
+        Self::Elements(error)
+    }
+}

@@ -1,12 +1,16 @@
-//! Fast local loops over strided views: copy, combine, fill.
+//! Fast local loops over strided views: copy, combine, fill, map, reduce.
 //!
 //! A message is a region in row-major order; in memory the region lies scattered. A [`Layout`]
 //! says where its elements lie, a [`Nest`] is the loop that goes through two layouts at once, and
 //! [`pack`] runs such loops: copying, combining with an operator, filling. Loops are compiled
 //! from formulas, never from lists of elements, and run for the element types of [`DType`].
 //!
-//! This crate must never contain communication, threads, I/O or clocks. `unsafe` is in [`pack`]
-//! alone. Read [`Layout`] and [`Nest`] first.
+//! [`lanes`] runs loop bodies over strided domains, [`reduce`] folds what they give, and an
+//! [`ExactSum`] is the sum of floats that does not depend on their order.
+//!
+//! This crate must never contain communication, threads, I/O or clocks. `unsafe` is in [`pack`],
+//! [`lanes`], [`reduce`] and the choice of instruction sets alone. Read [`Layout`] and [`Nest`]
+//! first, for loop bodies [`lanes::Program`].
 //!
 //! ```
 //! use pantile_geometry::{IndexSet, Slab};
@@ -24,17 +28,21 @@
 //! ```
 
 mod combine;
-mod dtype;
 mod error;
+mod exact;
+pub mod lanes;
 mod layout;
 mod nest;
 pub mod pack;
-mod scalar;
+pub mod reduce;
+mod simd;
 
 pub use combine::{Combination, identity, start, supports};
-pub use dtype::{DType, Element, bools_of_mut, bytes_of, bytes_of_mut, elements_of};
 pub use error::Error;
+pub use exact::ExactSum;
 pub use layout::{LIMIT, Layout};
 pub use nest::Nest;
-pub use num_complex::Complex;
-pub use scalar::Scalar;
+pub use pantile_lanes::{
+    Complex, DType, Element, Scalar, bools_of_mut, bytes_of, bytes_of_mut, elements_of,
+};
+pub use simd::Vectors;

@@ -54,7 +54,7 @@ fn sizes_and_types_that_do_not_fit() {
 #[test]
 fn bytes_that_are_no_truth_values() {
     let or = Combination::new(DType::Bool, Operator::Or).unwrap();
-    let error = Error::NotBool { got: 3, offset: 1 };
+    let error = Error::Elements(pantile_lanes::Error::NotBool { got: 3, offset: 1 });
     let words = "byte 1 is 3, expected 0 or 1 as a truth value";
     check(pack::combine_bytes(&dense(2), or, &[0, 3], &mut [0; 3]), &error, words);
     check(pack::combine_bytes(&dense(2), or, &[0, 1], &mut [0, 3, 0]), &error, words);

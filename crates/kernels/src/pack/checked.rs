@@ -143,7 +143,7 @@ fn bools(nest: &Nest, side: Side, bytes: &[u8]) -> Result<(), Error> {
     let mut wrong = None;
     each_offset(nest, side, |offset| {
         if bytes[offset] > 1 && wrong.is_none() {
-            wrong = Some(Error::NotBool { got: bytes[offset], offset });
+            wrong = Some(pantile_lanes::Error::NotBool { got: bytes[offset], offset }.into());
         }
     });
     wrong.map_or(Ok(()), Err)

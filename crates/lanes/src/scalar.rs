@@ -6,14 +6,14 @@ use crate::{DType, Element, bytes_of, elements_of};
 ///
 /// Invariants:
 /// 1. The first `dtype.bytes()` bytes are an element of type `dtype`; the others are 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scalar {
     dtype: DType,
     bytes: Words,
 }
 
 /// Sixteen bytes that are aligned for every element type.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(align(16))]
 struct Words([u8; 16]);
 

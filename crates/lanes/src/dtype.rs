@@ -166,7 +166,7 @@ pub fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
 /// a value (see [`bools_of_mut`]).
 ///
 /// ```compile_fail
-/// pantile_kernels::bytes_of_mut(&mut [true]);
+/// pantile_lanes::bytes_of_mut(&mut [true]);
 /// ```
 #[must_use]
 pub fn bytes_of_mut<T: Element + AnyBitPattern>(elements: &mut [T]) -> &mut [u8] {

@@ -1,0 +1,221 @@
+//! Many exact sums side by side: one window per column, rows of numbers added at a time.
+
+use super::digits::{DIGITS, carry, deposit};
+use super::window::{HIGHEST, Widen, exponent_of, largest, power, two_levels};
+use super::{ExactSum, Parts};
+use crate::simd::{Body, Vectors};
+
+/// Numbers that a column can take before it may leave its binade.
+const ROWS: usize = 1024;
+
+/// Bits by which the first level exceeds the largest number: 1024 of them, with a spare bit.
+const ROOM: i32 = 12;
+
+/// Bits between the levels.
+const STEP: i32 = 42;
+
+/// Larger numbers are to be expected: bits by which a window exceeds the first one.
+const SPARE: i32 = 4;
+
+/// Bits by which a window may exceed the first number because of others in the row.
+const REACH: i32 = 16;
+
+/// Deposits after which digits are carried; far fewer than fit.
+const DEPOSITS: usize = 1 << 28;
+
+/// Below every number but zero: the limit of a column without a window.
+const NONE: f64 = f64::from_bits(1);
+
+/// The words of sums, of which some belong to columns.
+pub(crate) struct Cells<'a> {
+    /// The words of all sums.
+    pub(crate) sums: &'a mut [[i64; ExactSum::WORDS]],
+    /// The sum of the first column.
+    pub(crate) first: usize,
+    /// How far the sum of the next column is.
+    pub(crate) stride: isize,
+}
+
+impl Cells<'_> {
+    /// The digits of a column, and the counters of what is not finite.
+    fn at(&mut self, column: usize) -> (&mut [i64; DIGITS], &mut [i64]) {
+        let along = column.cast_signed() * self.stride;
+        let words = &mut self.sums[self.first.wrapping_add_signed(along)];
+        words.split_first_chunk_mut().expect("a sum has more words than digits")
+    }
+
+    fn add(&mut self, column: usize, value: f64) {
+        let (digits, counters) = self.at(column);
+        match Parts::of(value) {
+            Parts::Finite { negative, magnitude, place } => {
+                deposit(digits, negative, magnitude, place);
+            }
+            Parts::Nan => counters[0] = 1,
+            Parts::Above => counters[1] = 1,
+            Parts::Below => counters[2] = 1,
+        }
+    }
+}
+
+/// Windows of many sums; the digits are in words of the caller.
+///
+/// Invariants:
+/// 1. A column's levels are in the binades of their starts, and took numbers below its limit, at
+///    most `rows` of them; `rows <= ROWS`. A column without a window has levels and starts of 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Columns {
+    levels: [Vec<f64>; 2],
+    starts: [Vec<f64>; 2],
+    limits: Vec<f64>,
+    /// Where the levels are put until it is known that they are right.
+    next: [Vec<f64>; 2],
+    rows: usize,
+    deposits: usize,
+}
+
+impl Columns {
+    /// Starts so many columns.
+    pub(crate) fn open(&mut self, columns: usize) {
+        for numbers in self.levels.iter_mut().chain(&mut self.starts).chain(&mut self.next) {
+            numbers.clear();
+            numbers.resize(columns, 0.0);
+        }
+        self.limits.clear();
+        self.limits.resize(columns, NONE);
+        (self.rows, self.deposits) = (0, 0);
+    }
+
+    /// Adds a row: one number to each column.
+    pub(crate) fn add<T: Widen>(&mut self, row: &[T], cells: &mut Cells<'_>, vectors: Vectors) {
+        if self.rows == ROWS {
+            self.flush(cells);
+        }
+        self.rows += 1;
+        let fits = vectors.run(Row {
+            row,
+            levels: [&self.levels[0], &self.levels[1]],
+            limits: &self.limits,
+            next: &mut self.next,
+        });
+        if fits {
+            std::mem::swap(&mut self.levels, &mut self.next);
+            return;
+        }
+        // Numbers of a row are of a kind: the largest tells what other columns may expect.
+        let most = exponent_of(largest(row, vectors)).min(HIGHEST - SPARE);
+        for (column, value) in row.iter().enumerate() {
+            let value = value.widen();
+            if !self.fits(column, value) {
+                self.add_one(column, value, most, cells);
+            }
+        }
+        // Each column got a few deposits at most.
+        self.deposits += 4;
+        if self.deposits > DEPOSITS {
+            self.carry(cells);
+        }
+    }
+
+    /// Brings everything to the words, which are then those that [`ExactSum::write`] gives.
+    pub(crate) fn close(&mut self, cells: &mut Cells<'_>) {
+        self.flush(cells);
+        self.carry(cells);
+    }
+
+    /// Adds a number that does not fit into its window; `most` is a large exponent of the row.
+    fn add_one(&mut self, column: usize, value: f64, most: i32, cells: &mut Cells<'_>) {
+        // Below the limit, a number has bits below the window, and it stays.
+        let large = value.abs() >= self.limits[column];
+        let exponent = exponent_of(value.to_bits());
+        if large && exponent + SPARE <= HIGHEST {
+            self.flush_one(column, cells);
+            let exponent = most.clamp(exponent, exponent + REACH) + SPARE;
+            self.place(column, exponent.clamp(-980 - ROOM, HIGHEST));
+            if self.fits(column, value) {
+                return;
+            }
+        }
+        cells.add(column, value);
+    }
+
+    /// Adds a number to a column's window if it fits.
+    fn fits(&mut self, column: usize, value: f64) -> bool {
+        let [mut high, mut low] = [self.levels[0][column], self.levels[1][column]];
+        let left = two_levels(&mut high, &mut low, value);
+        let fits = left == 0.0 && value.abs() < self.limits[column];
+        if fits {
+            [self.levels[0][column], self.levels[1][column]] = [high, low];
+        }
+        fits
+    }
+
+    /// Gives a column a window for numbers below `2^(exponent + 1)`.
+    fn place(&mut self, column: usize, exponent: i32) {
+        self.limits[column] = 2.0 * power(exponent);
+        for (level, k) in [exponent + ROOM, exponent + ROOM - STEP].into_iter().enumerate() {
+            self.starts[level][column] = 1.5 * power(k);
+            self.levels[level][column] = 1.5 * power(k);
+        }
+    }
+
+    fn flush(&mut self, cells: &mut Cells<'_>) {
+        for column in 0..self.limits.len() {
+            self.flush_one(column, cells);
+        }
+        self.rows = 0;
+    }
+
+    /// Moves what a column's window holds into its digits, and closes the window.
+    fn flush_one(&mut self, column: usize, cells: &mut Cells<'_>) {
+        self.limits[column] = NONE;
+        let (digits, _) = cells.at(column);
+        for (levels, starts) in self.levels.iter_mut().zip(&mut self.starts) {
+            let (level, start) = (levels[column].to_bits(), starts[column].to_bits());
+            // Inside of a binade, bits are a count of units.
+            let units = level.cast_signed() - start.cast_signed();
+            if units != 0 {
+                let place = (exponent_of(start) - 52 + 1074).cast_unsigned();
+                deposit(digits, units < 0, units.unsigned_abs(), place);
+            }
+            (levels[column], starts[column]) = (0.0, 0.0);
+        }
+    }
+
+    fn carry(&mut self, cells: &mut Cells<'_>) {
+        for column in 0..self.limits.len() {
+            carry(cells.at(column).0);
+        }
+        self.deposits = 0;
+    }
+}
+
+/// A row for all columns.
+struct Row<'a, T> {
+    row: &'a [T],
+    levels: [&'a [f64]; 2],
+    limits: &'a [f64],
+    next: &'a mut [Vec<f64>; 2],
+}
+
+impl<T: Widen> Body for Row<'_, T> {
+    /// True if all numbers fit.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, _: Vectors) -> bool {
+        let count = self.row.len();
+        let ([high, low], limits) = (self.levels, &self.limits[..count]);
+        let [next_high, next_low] = self.next;
+        let (high, low) = (&high[..count], &low[..count]);
+        let (next_high, next_low) = (&mut next_high[..count], &mut next_low[..count]);
+        let mut lost = 0;
+        for column in 0..count {
+            let value = self.row[column].widen();
+            (next_high[column], next_low[column]) = (high[column], low[column]);
+            let left = two_levels(&mut next_high[column], &mut next_low[column], value);
+            let below = value.abs() < limits[column];
+            lost |= (left.to_bits() << 1) | u64::from(!below);
+        }
+        lost == 0
+    }
+}

@@ -1,0 +1,302 @@
+//! The fast way to the exact sum: two levels of floats with a fixed lowest bit, per lane.
+//!
+//! A level is a float that starts at `1.5 * 2^k` and stays in its binade, so that all its values
+//! are multiples of `2^(k-52)`. Adding a smaller number to the first level rounds; what rounding
+//! lost is exact in a float and goes to the second level. What is lost there is looked at: if it
+//! is zero, the two levels hold the sum exactly, and if not, nothing of it is used.
+
+use super::ExactSum;
+use crate::simd::{Body, Vectors, prefetch};
+
+/// Sums side by side.
+pub(super) const LANES: usize = 32;
+
+/// Numbers that a lane can take before it may leave its binade.
+pub(super) const ROWS: usize = 256;
+
+/// The highest exponent whose windows are finite numbers.
+pub(super) const HIGHEST: i32 = 990;
+
+/// Bits by which the first level exceeds the largest number: 256 of them fit, with a spare bit.
+const ROOM: i32 = 10;
+
+/// Bits between the levels: what one loses, 256 times, with a spare bit.
+const STEP: i32 = 44;
+
+/// Bytes by which memory is asked for before it is needed.
+const AHEAD: usize = 3072;
+
+/// A float, widened to `f64` exactly.
+pub(crate) trait Widen: Copy + Default {
+    /// The same number.
+    fn widen(self) -> f64;
+}
+
+impl Widen for f32 {
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Widen for f64 {
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        self
+    }
+}
+
+/// Partial sums of numbers below `2^(exponent + 1)`.
+///
+/// Invariants:
+/// 1. Every lane of level i is in the binade of `starts[i]`, and took at most `rows` numbers
+///    since it was there; `rows <= ROWS`.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    exponent: i32,
+    rows: usize,
+    starts: [f64; 2],
+    lanes: [[f64; LANES]; 2],
+    /// Memory is asked for before it is needed.
+    ask: bool,
+}
+
+impl Window {
+    /// A window for numbers up to this one, given by its bits; none if it is too large, infinite
+    /// or NaN.
+    pub(super) fn for_largest(bits: u64) -> Option<Self> {
+        let exponent = exponent_of(bits).max(-978 - ROOM);
+        if exponent > HIGHEST {
+            return None;
+        }
+        let starts = [exponent + ROOM, exponent + ROOM - STEP].map(|k| 1.5 * power(k));
+        Some(Self {
+            exponent,
+            rows: 0,
+            starts,
+            lanes: starts.map(|start| [start; LANES]),
+            ask: false,
+        })
+    }
+
+    /// The same window for numbers that are far from the processor, or near again.
+    pub(super) fn far(mut self, far: bool) -> Self {
+        self.ask = far;
+        self
+    }
+
+    /// Numbers that still fit.
+    pub(super) fn room(&self) -> usize {
+        (ROWS - self.rows) * LANES
+    }
+
+    /// Adds numbers, at most [`room`](Self::room) of them; false if they do not fit into the
+    /// window exactly, and then it is as before.
+    pub(super) fn add<T: Widen>(&mut self, values: &[T], vectors: Vectors) -> bool {
+        debug_assert!(values.len() <= self.room());
+        let (rows, rest) = values.as_chunks::<LANES>();
+        let mut lanes = self.lanes;
+        let mut seen = vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask });
+        if !rest.is_empty() {
+            let mut last = [T::default(); LANES];
+            last[..rest.len()].copy_from_slice(rest);
+            seen = seen.or(vectors.run(Pass { lanes: &mut lanes, rows: &[last], ask: false }));
+        }
+        let fits = seen.lost == 0 && seen.largest < 2.0 * power(self.exponent);
+        if fits {
+            self.lanes = lanes;
+            self.rows += values.len().div_ceil(LANES);
+        }
+        fits
+    }
+
+    /// True if it holds nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Adds numbers and leaves of each what did not fit. They must not exceed the window.
+    pub(super) fn peel(&mut self, values: &mut [[f64; LANES]], vectors: Vectors) {
+        debug_assert!(values.len() * LANES <= self.room());
+        self.rows += values.len();
+        vectors.run(Peel { lanes: &mut self.lanes, rows: values });
+    }
+
+    /// Moves what the lanes hold into the sum, and starts again.
+    pub(super) fn flush(&mut self, sum: &mut ExactSum) {
+        if self.rows == 0 {
+            return;
+        }
+        for ((lanes, start), k) in self.lanes.iter_mut().zip(self.starts).zip([0, STEP]) {
+            // Inside of a binade, bits are a count of units.
+            let base = start.to_bits().cast_signed();
+            let units: i64 = lanes.iter().map(|lane| lane.to_bits().cast_signed() - base).sum();
+            let place = (self.exponent + ROOM - k - 52 + 1074).cast_unsigned();
+            sum.deposit(units < 0, units.unsigned_abs(), place);
+            *lanes = [start; LANES];
+        }
+        self.rows = 0;
+    }
+}
+
+/// The largest magnitude of some numbers, as the bits of an `f64`; those of infinities and NaN
+/// are above all others.
+pub(super) fn largest<T: Widen>(values: &[T], vectors: Vectors) -> u64 {
+    vectors.run(Largest(values))
+}
+
+/// The exponent of a number of these bits; that of subnormal ones and zero is -1022.
+pub(super) fn exponent_of(bits: u64) -> i32 {
+    let field = (bits >> 52) & 0x7FF;
+    i32::try_from(field).map_or(1024, |field| field.max(1) - 1023)
+}
+
+/// Two to a power in -1022..=1023.
+pub(super) fn power(exponent: i32) -> f64 {
+    f64::from_bits(u64::from((exponent + 1023).cast_unsigned()) << 52)
+}
+
+/// What was met on the way.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Bits that did not fit into the second level; the sign of a zero is none.
+    lost: u64,
+    /// The largest magnitude. NaN is not noticed here, but is lost.
+    largest: f64,
+}
+
+impl Seen {
+    fn or(self, other: Self) -> Self {
+        let largest = if other.largest > self.largest { other.largest } else { self.largest };
+        Self { lost: self.lost | other.lost, largest }
+    }
+}
+
+struct Pass<'a, T> {
+    lanes: &'a mut [[f64; LANES]; 2],
+    rows: &'a [[T; LANES]],
+    ask: bool,
+}
+
+impl<T: Widen> Body for Pass<'_, T> {
+    type Output = Seen;
+
+    #[inline(always)]
+    fn run(self, vectors: Vectors) -> Seen {
+        // As many lanes at a time as there are registers for.
+        if vectors.bytes() == 64 { self.by::<32>() } else { self.by::<8>() }
+    }
+}
+
+impl<T: Widen> Pass<'_, T> {
+    #[inline(always)]
+    fn by<const WIDTH: usize>(self) -> Seen {
+        let mut seen = Seen::default();
+        for first in (0..LANES).step_by(WIDTH) {
+            let (lanes, rows) = (&mut *self.lanes, self.rows);
+            // The first columns bring the lines of all.
+            seen = seen.or(if self.ask && first == 0 {
+                part::<T, WIDTH, true>(lanes, rows, first)
+            } else {
+                part::<T, WIDTH, false>(lanes, rows, first)
+            });
+        }
+        seen
+    }
+}
+
+/// Adds `WIDTH` columns of the rows.
+#[inline(always)]
+fn part<T: Widen, const WIDTH: usize, const ASK: bool>(
+    lanes: &mut [[f64; LANES]; 2],
+    rows: &[[T; LANES]],
+    first: usize,
+) -> Seen {
+    let (mut high, mut low) = ([0.0; WIDTH], [0.0; WIDTH]);
+    high.copy_from_slice(&lanes[0][first..first + WIDTH]);
+    low.copy_from_slice(&lanes[1][first..first + WIDTH]);
+    let (mut lost, mut largest) = ([0; WIDTH], [0.0; WIDTH]);
+    for row in rows {
+        if ASK {
+            let ahead = std::ptr::from_ref(row).wrapping_add(AHEAD / size_of_val(row)).cast::<u8>();
+            for line in (0..size_of_val(row)).step_by(64) {
+                prefetch(ahead.wrapping_add(line));
+            }
+        }
+        for lane in 0..WIDTH {
+            let value = row[first + lane].widen();
+            let left = two_levels(&mut high[lane], &mut low[lane], value);
+            lost[lane] |= left.to_bits();
+            let magnitude = value.abs();
+            largest[lane] = if magnitude > largest[lane] { magnitude } else { largest[lane] };
+        }
+    }
+    lanes[0][first..first + WIDTH].copy_from_slice(&high);
+    lanes[1][first..first + WIDTH].copy_from_slice(&low);
+    let mut seen = Seen::default();
+    for (lost, largest) in lost.into_iter().zip(largest) {
+        seen = seen.or(Seen { lost: lost & (u64::MAX >> 1), largest });
+    }
+    seen
+}
+
+/// Adds a number to two levels, exactly while it is not above the first one; gives what did not
+/// fit.
+#[inline(always)]
+pub(super) fn two_levels(high: &mut f64, low: &mut f64, value: f64) -> f64 {
+    let sum = *high + value;
+    let rest = value - (sum - *high);
+    *high = sum;
+    let sum = *low + rest;
+    let left = rest - (sum - *low);
+    *low = sum;
+    left
+}
+
+struct Peel<'a> {
+    lanes: &'a mut [[f64; LANES]; 2],
+    rows: &'a mut [[f64; LANES]],
+}
+
+impl Body for Peel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: Vectors) {
+        let [high, low] = self.lanes;
+        for first in (0..LANES).step_by(8) {
+            let lanes = first..first + 8;
+            let (high, low) = (&mut high[lanes.clone()], &mut low[lanes.clone()]);
+            let (mut one, mut two) = ([0.0; 8], [0.0; 8]);
+            one.copy_from_slice(high);
+            two.copy_from_slice(low);
+            for row in &mut *self.rows {
+                for lane in 0..8 {
+                    let value = row[first + lane];
+                    row[first + lane] = two_levels(&mut one[lane], &mut two[lane], value);
+                }
+            }
+            high.copy_from_slice(&one);
+            low.copy_from_slice(&two);
+        }
+    }
+}
+
+struct Largest<'a, T>(&'a [T]);
+
+impl<T: Widen> Body for Largest<'_, T> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self, _: Vectors) -> u64 {
+        let bits = |value: &T| value.widen().abs().to_bits();
+        let (rows, rest) = self.0.as_chunks::<LANES>();
+        let mut most = [0; LANES];
+        for row in rows {
+            for (most, value) in most.iter_mut().zip(row) {
+                *most = (*most).max(bits(value));
+            }
+        }
+        most.into_iter().chain(rest.iter().map(bits)).max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,157 @@
+//! The inputs of a program: checked, and brought to its slots block by block.
+
+#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
+
+use pantile_lanes::{DType, Scalar};
+
+use super::kernel::{CHUNK, Slot};
+use super::load::{Strided, ramp, transfer};
+use super::program::Program;
+use super::scratch::Frame;
+use super::walk::Walk;
+use crate::Error;
+
+/// Where an input of a program comes from, through a pointer; see [`Source`](super::Source).
+#[derive(Clone, Copy, Debug)]
+pub enum RawSource<'a> {
+    /// Elements in memory.
+    Memory {
+        /// The first byte.
+        start: *const u8,
+        /// How many bytes there are.
+        bytes: usize,
+        /// The element at position 0, counted in lanes.
+        offset: isize,
+        /// Lanes from one position to the next, per axis of the domain.
+        strides: &'a [isize],
+    },
+    /// A number that grows along the axes, wrapping; an `I64` lane.
+    Index {
+        /// Its value at position 0.
+        start: i64,
+        /// How much it grows from one position to the next, per axis.
+        strides: &'a [i64],
+    },
+    /// The same value everywhere.
+    Scalar(Scalar),
+}
+
+/// Adds the sources to the loops, as their first operands.
+pub(crate) fn add_sources(
+    program: &Program,
+    shape: &[usize],
+    sources: &[RawSource<'_>],
+    walk: &mut Walk,
+) -> Result<(), Error> {
+    counted("sources", sources.len(), program.inputs().len())?;
+    walk.over(shape);
+    for (source, dtype) in sources.iter().zip(program.inputs()) {
+        match source {
+            RawSource::Memory { offset, strides, .. } => {
+                walk.operand(*offset as i64, strides.iter().map(|step| *step as i64), true)?;
+            }
+            RawSource::Index { start, strides } => {
+                typed(DType::I64, *dtype)?;
+                walk.operand(*start, strides.iter().copied(), false)?;
+            }
+            RawSource::Scalar(value) => {
+                typed(value.dtype(), *dtype)?;
+                walk.operand(0, shape.iter().map(|_| 0), false)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses sources that reach beyond their bytes; the domain is not empty.
+pub(crate) fn check_sources(
+    program: &Program,
+    sources: &[RawSource<'_>],
+    walk: &Walk,
+) -> Result<(), Error> {
+    for (index, (source, dtype)) in sources.iter().zip(program.inputs()).enumerate() {
+        if let RawSource::Memory { bytes, .. } = source {
+            inside(walk.reach(index), *bytes, *dtype)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses another number of things than expected.
+pub(crate) fn counted(what: &'static str, got: usize, expected: usize) -> Result<(), Error> {
+    if got == expected { Ok(()) } else { Err(Error::Counts { what, got, expected }) }
+}
+
+fn typed(got: DType, expected: DType) -> Result<(), Error> {
+    if got == expected { Ok(()) } else { Err(Error::DTypes { got, expected }) }
+}
+
+/// Refuses elements outside of the bytes.
+pub(crate) fn inside(
+    (lowest, highest): (i128, i128),
+    bytes: usize,
+    dtype: DType,
+) -> Result<(), Error> {
+    let elements = bytes / dtype.bytes();
+    if lowest >= 0 && highest < elements as i128 {
+        return Ok(());
+    }
+    Err(Error::Reach { lowest, highest, elements })
+}
+
+/// Fills the slots of scalars, once for all blocks.
+pub(crate) fn fill_scalars(program: &Program, sources: &[RawSource<'_>], frame: &mut Frame) {
+    for (index, source) in sources.iter().enumerate() {
+        if let RawSource::Scalar(value) = source {
+            // SAFETY: the bytes of a scalar are an element of its type.
+            unsafe { frame.fill(program, index, value.dtype(), value.as_bytes().as_ptr()) };
+        }
+    }
+}
+
+/// Brings the elements of a block to the slots of the inputs, or the slots to the elements.
+///
+/// # Safety
+/// Promises 1 and 2 of the parent module; the sources were checked.
+pub(crate) unsafe fn load(
+    program: &Program,
+    sources: &[RawSource<'_>],
+    walk: &Walk,
+    frame: &mut Frame,
+    (first, count): (usize, usize),
+) {
+    for (index, (source, dtype)) in sources.iter().zip(program.inputs()).enumerate() {
+        match source {
+            RawSource::Scalar(_) => {}
+            RawSource::Index { .. } => {
+                // SAFETY: the slot has a block of its own, of numbers as wide as these.
+                unsafe {
+                    ramp(walk.place(index, first), walk.stride(index), frame.block(index), count);
+                }
+            }
+            RawSource::Memory { start, .. } => {
+                let (place, stride) = walk.offsets(index, first);
+                let from = Strided { start: element(*start, place, *dtype), stride };
+                if stride == 0 {
+                    if frame.taken[index] != Some(place) {
+                        frame.taken[index] = Some(place);
+                        // SAFETY: the element lies inside of the source.
+                        unsafe { frame.fill(program, index, *dtype, from.start) };
+                    }
+                } else if stride == 1 && *dtype != DType::Bool {
+                    frame.slots[index] = Slot { start: from.start, step: CHUNK };
+                } else {
+                    let to = Strided { start: frame.block(index), stride: 1 };
+                    // SAFETY: the elements lie inside of the source, the block is our own.
+                    unsafe { transfer(*dtype, [from, to], count, program.vectors()) };
+                }
+            }
+        }
+    }
+}
+
+/// Where an element at a place lies.
+#[inline]
+pub(super) fn element(start: *const u8, place: isize, dtype: DType) -> *mut u8 {
+    start.wrapping_offset(place * dtype.bytes().cast_signed()).cast_mut()
+}

@@ -1,0 +1,139 @@
+//! Loops over blocks: one operation on lanes, compiled for every instruction set.
+
+#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
+
+use crate::simd::Vectors;
+
+/// Elements that a loop takes at a time. An operand that is the same everywhere is this long.
+pub(crate) const CHUNK: usize = 64;
+
+/// One operation on a block.
+pub(super) type Kernel = unsafe fn(&Call);
+
+/// Where a lane of a block lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    /// Its first element.
+    pub(crate) start: *mut u8,
+    /// Elements from one chunk to the next: [`CHUNK`], or 0 if all chunks are the same.
+    pub(crate) step: usize,
+}
+
+// SAFETY: a slot is only a place; whoever reads or writes there has the promises for it.
+unsafe impl Send for Slot {}
+
+/// The arguments of a [`Kernel`].
+///
+/// Whoever calls a kernel promises:
+/// 1. The target may be written, and the operands that the operation has may be read and are
+///    initialised, for `count` elements of its types (one chunk if their step is 0).
+/// 2. The target overlaps none of the operands.
+/// 3. The processor has the instructions that the kernel was compiled for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) target: *mut u8,
+    pub(super) operands: [Slot; 3],
+    pub(super) count: usize,
+    pub(super) words: &'static [u64],
+}
+
+/// What is done to the elements at one place. Operands that an operation has not are `()`.
+pub(super) trait Apply: 'static {
+    type A: Copy;
+    type B: Copy;
+    type C: Copy;
+    type Result: Copy;
+
+    fn apply(a: Self::A, b: Self::B, c: Self::C) -> Self::Result;
+}
+
+/// An element that needs no alignment.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+pub(super) struct Loose<T: Copy>(pub(super) T);
+
+/// The loop of an operation for an instruction set.
+pub(super) fn kernel<K: Apply>(vectors: Vectors) -> Kernel {
+    #[cfg(target_arch = "x86_64")]
+    return vectors.pick([every::<K>, every_avx2::<K>, every_avx512::<K>]);
+    #[cfg(not(target_arch = "x86_64"))]
+    return vectors.pick([every::<K>, every::<K>, every::<K>]);
+}
+
+/// # Safety
+/// Promises 1 and 2 of [`Call`].
+#[inline(always)]
+unsafe fn every<K: Apply>(call: &Call) {
+    let mut done = 0;
+    while done < call.count {
+        let count = CHUNK.min(call.count - done);
+        // SAFETY: promises 1 and 2.
+        unsafe {
+            let target = chunk_mut::<K::Result>(call.target, done, count);
+            let a = chunk::<K::A>(call.operands[0], done, count);
+            let b = chunk::<K::B>(call.operands[1], done, count);
+            let c = chunk::<K::C>(call.operands[2], done, count);
+            // A length that is known makes a loop without a rest.
+            if count == CHUNK {
+                some::<K, CHUNK>(target, a, b, c)
+            } else {
+                rest::<K>(target, a, b, c)
+            };
+        }
+        done += CHUNK;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn every_avx2<K: Apply>(call: &Call) {
+    // SAFETY: the promises are the caller's.
+    unsafe { every::<K>(call) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+unsafe fn every_avx512<K: Apply>(call: &Call) {
+    // SAFETY: the promises are the caller's.
+    unsafe { every::<K>(call) }
+}
+
+/// # Safety
+/// Promise 1 of [`Call`] for this target, which nobody else uses meanwhile.
+#[inline(always)]
+unsafe fn chunk_mut<'a, T: Copy>(start: *mut u8, done: usize, count: usize) -> &'a mut [Loose<T>] {
+    // SAFETY: promise 1; a loose element has no alignment.
+    unsafe { std::slice::from_raw_parts_mut(start.cast::<Loose<T>>().add(done), count) }
+}
+
+/// # Safety
+/// Promise 1 of [`Call`] for this operand, which nobody writes meanwhile.
+#[inline(always)]
+unsafe fn chunk<'a, T: Copy>(slot: Slot, done: usize, count: usize) -> &'a [Loose<T>] {
+    // A product rather than a choice: the compiler would make a loop for each.
+    let done = done / CHUNK * slot.step;
+    // SAFETY: promise 1; a loose element has no alignment.
+    unsafe { std::slice::from_raw_parts(slot.start.cast::<Loose<T>>().add(done), count) }
+}
+
+#[inline(always)]
+fn some<K: Apply, const COUNT: usize>(
+    target: &mut [Loose<K::Result>],
+    a: &[Loose<K::A>],
+    b: &[Loose<K::B>],
+    c: &[Loose<K::C>],
+) {
+    rest::<K>(&mut target[..COUNT], &a[..COUNT], &b[..COUNT], &c[..COUNT]);
+}
+
+#[inline(always)]
+fn rest<K: Apply>(
+    target: &mut [Loose<K::Result>],
+    a: &[Loose<K::A>],
+    b: &[Loose<K::B>],
+    c: &[Loose<K::C>],
+) {
+    for (((target, a), b), c) in target.iter_mut().zip(a).zip(b).zip(c) {
+        *target = Loose(K::apply(a.0, b.0, c.0));
+    }
+}

@@ -1,0 +1,42 @@
+//! Loop bodies over strided domains, a block of elements at a time.
+//!
+//! A [`Program`] is a body made ready; [`map`] runs it for every element of a domain and
+//! [`reduce`](crate::reduce) folds what it gives. Inputs that lie side by side are read where they are,
+//! others are gathered block by block; everything between inputs and outputs stays in the first
+//! cache. Results do not depend on the order of loops or on the vectors of the processor; only
+//! the bits of a NaN that arithmetic makes are open, until `Canonical` fixes them.
+//!
+//! What the caller of a raw function promises, by number:
+//!
+//! 1. The bytes of every source may be read and are initialised; those of every target may be
+//!    written.
+//! 2. Meanwhile nobody else writes what is read, and nobody else reads or writes what is written.
+//! 3. Elements of one target are apart from those of the others. They are apart from those of
+//!    every source too, or they are the same at every position of the domain.
+//!
+//! That elements lie inside of the bytes is checked. Breaking promise 3 gives values of no
+//! meaning, but does no other harm. Pointers need no alignment. Of bytes that are truth values
+//! all but 0 are true.
+
+mod cast;
+mod checked;
+mod choose;
+mod compile;
+mod feed;
+mod kernel;
+mod load;
+mod ops;
+mod program;
+mod run;
+mod scratch;
+mod walk;
+
+pub use checked::{Source, Target, Targets, map};
+pub use feed::RawSource;
+pub use program::Program;
+pub use run::{RawTarget, map_raw};
+pub use scratch::Scratch;
+
+pub(crate) use feed::{add_sources, check_sources, counted, fill_scalars, load as load_block};
+pub(crate) use scratch::Frame;
+pub(crate) use walk::Walk;

@@ -1,0 +1,124 @@
+//! Memory that calls use again and again: blocks, slots, loops.
+
+#![allow(unsafe_code, reason = "computes places inside of its own memory")]
+
+use pantile_lanes::DType;
+
+use super::kernel::{CHUNK, Slot};
+use super::load::{Strided, transfer};
+use super::program::Program;
+use super::walk::Walk;
+use crate::exact::Columns;
+
+/// A cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Memory for running programs, for one thread at a time. Calls that use the same one again
+/// allocate nothing.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(crate) walk: Walk,
+    pub(crate) frame: Frame,
+    /// Windows of sums, for each output of a reduction.
+    pub(crate) columns: Vec<Columns>,
+}
+
+impl Scratch {
+    /// No memory yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// The blocks of a program.
+///
+/// Invariants:
+/// 1. `lines` has room for a block of the widest type for every slot, and a line more each.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    lines: Vec<Line>,
+    /// Where every slot is now: in a block of its own, or in memory of others.
+    pub(super) slots: Vec<Slot>,
+    /// The place that the same value of a whole row was taken from.
+    pub(super) taken: Vec<Option<isize>>,
+    /// True for targets that are written where they are.
+    pub(super) direct: Vec<bool>,
+}
+
+impl Frame {
+    /// Gives every slot of a program a block, and fills those of constants.
+    pub(crate) fn prepare(&mut self, program: &Program) {
+        // One line more than a block keeps blocks from competing for places in the cache.
+        let each = (program.block() * program.widest).div_ceil(size_of::<Line>()) + 1;
+        let lines = each * program.slots();
+        if self.lines.len() < lines {
+            self.lines.resize(lines, Line([0; 64]));
+        }
+        let start = self.lines.as_mut_ptr();
+        self.slots.clear();
+        self.slots.extend((0..program.slots()).map(|slot| {
+            // SAFETY: invariant 1, the block lies inside of the lines.
+            Slot { start: unsafe { start.add(slot * each) }.cast(), step: CHUNK }
+        }));
+        self.taken.clear();
+        self.taken.resize(program.inputs.len(), None);
+        self.direct.clear();
+        self.direct.resize(program.outputs.len(), false);
+        let first = program.inputs.len() + program.outputs.len();
+        for (index, value) in program.constants.iter().enumerate() {
+            // SAFETY: the bytes of a scalar are an element of its type.
+            unsafe { self.fill(program, first + index, value.dtype(), value.as_bytes().as_ptr()) };
+        }
+    }
+
+    /// Makes a slot one chunk of the value at a place.
+    ///
+    /// # Safety
+    /// The value may be read. The slot is still in a block of its own.
+    pub(super) unsafe fn fill(
+        &mut self,
+        program: &Program,
+        slot: usize,
+        dtype: DType,
+        value: *const u8,
+    ) {
+        self.slots[slot].step = 0;
+        let from = Strided { start: value.cast_mut(), stride: 0 };
+        let to = Strided { start: self.block(slot), stride: 1 };
+        // SAFETY: the caller's promise; a block is longer than a chunk (invariant 1).
+        unsafe { transfer(dtype, [from, to], CHUNK, program.vectors()) };
+    }
+
+    /// The block of a slot that stays in it.
+    pub(super) fn block(&self, slot: usize) -> *mut u8 {
+        self.slots[slot].start
+    }
+
+    /// Where every slot is.
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The elements of an output that a program has computed: where they are, if that will do.
+    ///
+    /// # Safety
+    /// A block of so many elements of type `T`, which is the output's, was computed.
+    pub(crate) unsafe fn output<T>(&self, program: &Program, output: usize, count: usize) -> &[T] {
+        let origin = self.slots[program.origins[output]];
+        let block = self.slots[program.inputs.len() + output].start;
+        let aligned = origin.start.cast::<T>().is_aligned();
+        let start = if aligned && origin.step != 0 { origin.start } else { block };
+        if start != origin.start {
+            let stride = isize::from(origin.step != 0);
+            let (from, to) =
+                (Strided { start: origin.start, stride }, Strided { start, stride: 1 });
+            // SAFETY: the origin has these elements; the block of an output is our own.
+            unsafe { transfer(program.outputs[output], [from, to], count, program.vectors()) };
+        }
+        // SAFETY: the elements are there, and blocks are aligned for every type.
+        unsafe { std::slice::from_raw_parts(start.cast(), count) }
+    }
+}

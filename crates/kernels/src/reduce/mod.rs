@@ -1,0 +1,18 @@
+//! What programs give, folded over axes of a domain.
+//!
+//! A reduction runs a program for every element of a domain and folds each output into *cells*,
+//! one for each position of the axes that are kept. Cells of several reductions, on one rank or
+//! on many, are combined by an operator on integers or by a selection, so the order of
+//! reductions, of loops and of ranks does not matter: the bits are the same.
+//!
+//! The index of the first element with a property is a minimum, too: of an `I64` lane that is
+//! the index where the element has it, and `i64::MAX` elsewhere.
+
+mod fold;
+mod product;
+mod run;
+mod state;
+
+pub use fold::{Cell, Fold};
+pub use product::{Factor, LEAF, product_of_leaf, product_of_leaves, tree_product};
+pub use run::{Folds, reduce, reduce_raw};

@@ -1,0 +1,279 @@
+//! The cells of one output, and what is on its way to them.
+
+#![allow(unsafe_code, reason = "takes blocks of a program; see the promises of `lanes`")]
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use pantile_geometry::Operator;
+
+use super::Fold;
+use super::fold::whole;
+use crate::combine::{Apply, Visitor};
+use crate::exact::{Adder, Cells, Columns, NAN, NAN_F32, Widen};
+use crate::lanes::{Frame, Program};
+use crate::simd::{Body, Vectors};
+use crate::{Combination, DType, Error, ExactSum};
+
+/// The cells of one output.
+pub(super) struct State<'a> {
+    dtype: DType,
+    kind: Kind<'a>,
+    cells: usize,
+    vectors: Vectors,
+    /// The cell of the first element, and how far that of the next one is.
+    first: usize,
+    stride: isize,
+    count: usize,
+    /// The sum of the cell, if it is one for all elements.
+    sum: ExactSum,
+    adder: Adder,
+}
+
+enum Kind<'a> {
+    Sum { sums: &'a mut [[i64; ExactSum::WORDS]], columns: &'a mut Columns },
+    Count(&'a mut [i64]),
+    Combine(Combination, &'a mut [u8]),
+}
+
+impl<'a> State<'a> {
+    /// The state of some cells.
+    ///
+    /// # Errors
+    /// If there is no such fold of that type, or the bytes are not whole or aligned cells.
+    pub(super) fn new(
+        fold: Fold,
+        dtype: DType,
+        bytes: &'a mut [u8],
+        (columns, vectors): (&'a mut Columns, Vectors),
+    ) -> Result<Self, Error> {
+        let cell = fold.cell(dtype)?;
+        let cells = whole(bytes.len(), cell)?;
+        let misfit = pantile_lanes::Error::Misfit { dtype: cell.dtype, bytes: bytes.len() };
+        if bytes.as_ptr().align_offset(cell.dtype.align()) != 0 {
+            return Err(misfit.into());
+        }
+        let kind = if cell.elements > 1 {
+            let words: &mut [i64] = bytemuck::try_cast_slice_mut(bytes).map_err(|_| misfit)?;
+            Kind::Sum { sums: words.as_chunks_mut().0, columns }
+        } else if fold == Fold::Count {
+            Kind::Count(bytemuck::try_cast_slice_mut(bytes).map_err(|_| misfit)?)
+        } else {
+            Kind::Combine(Combination::new(dtype, cell.operator)?, bytes)
+        };
+        let (sum, adder) = (ExactSum::new(), Adder::new(0, vectors));
+        Ok(Self { dtype, kind, cells, vectors, first: 0, stride: 0, count: 0, sum, adder })
+    }
+
+    /// Refuses cells that are too few for these places.
+    pub(super) fn check(&self, (lowest, highest): (i128, i128)) -> Result<(), Error> {
+        if lowest >= 0 && highest < self.cells as i128 {
+            return Ok(());
+        }
+        Err(Error::Reach { lowest, highest, elements: self.cells })
+    }
+
+    /// Turns to the cell at a place, or to that of each of `count` columns.
+    pub(super) fn open(&mut self, (place, stride): (isize, isize), count: usize) {
+        // The places were checked to be those of cells.
+        (self.first, self.stride, self.count) = (place.cast_unsigned(), stride, count);
+        if let Kind::Sum { sums, columns } = &mut self.kind {
+            if stride == 0 {
+                self.sum = ExactSum::read_few(&sums[self.first]);
+            } else {
+                columns.open(count);
+            }
+        }
+    }
+
+    /// Brings everything to the cells.
+    pub(super) fn close(&mut self) {
+        let (first, stride) = (self.first, self.stride);
+        match &mut self.kind {
+            Kind::Sum { sums, .. } if stride == 0 => {
+                self.adder.finish(&mut self.sum);
+                self.sum.write(&mut sums[first]);
+            }
+            Kind::Sum { sums, columns } => columns.close(&mut Cells { sums, first, stride }),
+            Kind::Combine(how, bytes)
+                if matches!(how.operator(), Operator::Min | Operator::Max) =>
+            {
+                let places = (0..self.count).map(|column| place(first, stride, column));
+                match self.dtype {
+                    DType::F32 => canonical(bytemuck::cast_slice_mut(bytes), places, NAN_F32),
+                    DType::F64 => canonical(bytemuck::cast_slice_mut(bytes), places, NAN),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Folds a block of the output.
+    ///
+    /// # Safety
+    /// The block was computed, and is of this output.
+    pub(super) unsafe fn fold(&mut self, block: Block<'_>) {
+        let Self { first, stride, vectors, .. } = *self;
+        match (&mut self.kind, self.dtype) {
+            // SAFETY: the output has this type.
+            (Kind::Sum { .. }, DType::F32) => self.sum::<f32>(unsafe { block.elements() }),
+            // SAFETY: the same.
+            (Kind::Sum { .. }, _) => self.sum::<f64>(unsafe { block.elements() }),
+            (Kind::Count(counts), _) => {
+                // SAFETY: the output are truth values, bytes of 0 and 1.
+                let truths = unsafe { block.elements() };
+                vectors.run(Truths { truths, counts, first, stride });
+            }
+            (Kind::Combine(how, bytes), _) => {
+                how.visit(Combine { block, bytes, first, stride, vectors });
+            }
+        }
+    }
+
+    fn sum<T: Widen>(&mut self, values: &[T]) {
+        let (first, stride) = (self.first, self.stride);
+        match &mut self.kind {
+            Kind::Sum { .. } if stride == 0 => self.adder.add(&mut self.sum, values),
+            Kind::Sum { sums, columns } => {
+                columns.add(values, &mut Cells { sums, first, stride }, self.vectors);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A block of an output that a program has computed.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub(super) program: &'a Program,
+    pub(super) frame: &'a Frame,
+    pub(super) output: usize,
+    pub(super) count: usize,
+}
+
+impl<'a> Block<'a> {
+    /// # Safety
+    /// The block was computed; the output has this type, or another one of the same size.
+    unsafe fn elements<T>(self) -> &'a [T] {
+        // SAFETY: the caller's promise.
+        unsafe { self.frame.output(self.program, self.output, self.count) }
+    }
+}
+
+/// The cell of a column.
+#[inline(always)]
+fn place(first: usize, stride: isize, column: usize) -> usize {
+    first.wrapping_add_signed(column.cast_signed() * stride)
+}
+
+/// Makes every NaN the positive quiet one.
+fn canonical<T: Pod + PartialOrd>(cells: &mut [T], places: impl Iterator<Item = usize>, nan: T) {
+    for place in places {
+        // A NaN alone is not equal to itself.
+        if cells[place].partial_cmp(&cells[place]).is_none() {
+            cells[place] = nan;
+        }
+    }
+}
+
+/// Truth values to be counted.
+struct Truths<'a> {
+    truths: &'a [u8],
+    counts: &'a mut [i64],
+    first: usize,
+    stride: isize,
+}
+
+impl Body for Truths<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: Vectors) {
+        if self.stride == 0 {
+            let count: i64 = self.truths.iter().map(|truth| i64::from(*truth)).sum();
+            self.counts[self.first] = self.counts[self.first].wrapping_add(count);
+            return;
+        }
+        for (column, truth) in self.truths.iter().enumerate() {
+            let count = &mut self.counts[place(self.first, self.stride, column)];
+            *count = count.wrapping_add(i64::from(*truth));
+        }
+    }
+}
+
+/// A block to be combined with cells.
+struct Combine<'a> {
+    block: Block<'a>,
+    bytes: &'a mut [u8],
+    first: usize,
+    stride: isize,
+    vectors: Vectors,
+}
+
+impl Visitor for Combine<'_> {
+    type Output = ();
+
+    fn visit<T: Pod, O: Apply<T>>(self) {
+        // SAFETY: the block was computed when this was made; the type has the output's size.
+        let values = unsafe { self.block.elements::<T>() };
+        let cells: &mut [T] = bytemuck::cast_slice_mut(self.bytes);
+        let (first, stride) = (self.first, self.stride);
+        if stride == 0 {
+            let cell = &mut cells[first];
+            *cell = self.vectors.run(Row::<T, O> { start: *cell, values, operation: PhantomData });
+        } else if stride == 1 {
+            let cells = &mut cells[first..first + values.len()];
+            self.vectors.run(Side::<T, O> { cells, values, operation: PhantomData });
+        } else {
+            for (column, value) in values.iter().enumerate() {
+                let cell = &mut cells[place(first, stride, column)];
+                *cell = O::apply(*cell, *value);
+            }
+        }
+    }
+}
+
+/// All values with one.
+struct Row<'a, T, O> {
+    start: T,
+    values: &'a [T],
+    operation: PhantomData<O>,
+}
+
+impl<T: Pod, O: Apply<T>> Body for Row<'_, T, O> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run(self, _: Vectors) -> T {
+        let (rows, rest) = self.values.as_chunks::<32>();
+        let one = rest.iter().fold(self.start, |one, value| O::apply(one, *value));
+        let Some((first, rows)) = rows.split_first() else { return one };
+        // The operations do not mind the order, so many are done side by side.
+        let mut lanes = *first;
+        for row in rows {
+            for (lane, value) in lanes.iter_mut().zip(row) {
+                *lane = O::apply(*lane, *value);
+            }
+        }
+        lanes.into_iter().fold(one, O::apply)
+    }
+}
+
+/// Every value with a cell of its own, side by side.
+struct Side<'a, T, O> {
+    cells: &'a mut [T],
+    values: &'a [T],
+    operation: PhantomData<O>,
+}
+
+impl<T: Pod, O: Apply<T>> Body for Side<'_, T, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: Vectors) {
+        for (cell, value) in self.cells.iter_mut().zip(self.values) {
+            *cell = O::apply(*cell, *value);
+        }
+    }
+}

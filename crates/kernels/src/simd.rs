@@ -1,0 +1,152 @@
+//! The same loop compiled for several instruction sets, chosen when it runs.
+
+#![allow(unsafe_code, reason = "calls code for instruction sets that were detected")]
+
+/// An instruction set that loops are compiled for, and that this processor has.
+///
+/// Results never depend on it; only the time does.
+///
+/// Invariants:
+/// 1. A value for a set exists only where the processor was found to have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Vectors(Set);
+
+/// The sets that loops are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Set {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Vectors {
+    /// What every processor has.
+    pub const PORTABLE: Self = Self(Set::Portable);
+
+    /// The widest vectors of this processor.
+    #[must_use]
+    pub fn widest() -> Self {
+        Self::all().next_back().unwrap_or(Self::PORTABLE)
+    }
+
+    /// All sets that this processor has, narrow ones first.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let sets = [(Set::Portable, true), (Set::Avx2, has_avx2()), (Set::Avx512, has_avx512())];
+        #[cfg(not(target_arch = "x86_64"))]
+        let sets = [(Set::Portable, true)];
+        sets.into_iter().filter(|(_, here)| *here).map(|(set, _)| Self(set))
+    }
+
+    /// Bytes of a vector.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self.0 {
+            Set::Portable => 16,
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => 32,
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => 64,
+        }
+    }
+
+    /// The one of three things that is for these vectors: portable, AVX2 with FMA, AVX-512.
+    pub(crate) fn pick<T>(self, [portable, avx2, avx512]: [T; 3]) -> T {
+        match self.bytes() {
+            64 => avx512,
+            32 => avx2,
+            _ => portable,
+        }
+    }
+
+    /// Runs a loop that was compiled for these vectors.
+    #[inline]
+    pub(crate) fn run<B: Body>(self, body: B) -> B::Output {
+        match self.0 {
+            Set::Portable => body.run(self),
+            // SAFETY: invariant 1, the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { with_avx2(body) },
+            // SAFETY: invariant 1, the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => unsafe { with_avx512(body) },
+        }
+    }
+}
+
+/// Asks for the cache line of a place that may soon be read; any place will do.
+#[inline(always)]
+pub(crate) fn prefetch<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint that never faults; every x86-64 has it.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
+/// A loop that the compiler turns into vector code.
+pub(crate) trait Body {
+    /// What comes out.
+    type Output;
+
+    /// Runs it; must be `#[inline(always)]`, so that it is compiled for its caller's vectors,
+    /// which are given as a constant.
+    fn run(self, vectors: Vectors) -> Self::Output;
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn with_avx2<B: Body>(body: B) -> B::Output {
+    body.run(Vectors(Set::Avx2))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+fn with_avx512<B: Body>(body: B) -> B::Output {
+    body.run(Vectors(Set::Avx512))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Sum<'a>(&'a [u32]);
+
+    impl Body for Sum<'_> {
+        type Output = (u32, usize);
+
+        #[inline(always)]
+        fn run(self, vectors: Vectors) -> Self::Output {
+            (self.0.iter().sum(), vectors.bytes())
+        }
+    }
+
+    #[test]
+    fn every_set_runs_the_same_loop() {
+        let numbers: Vec<u32> = (0..1000).collect();
+        assert_eq!(Vectors::all().next(), Some(Vectors::PORTABLE));
+        for vectors in Vectors::all() {
+            assert!(vectors <= Vectors::widest());
+            assert_eq!(vectors.run(Sum(&numbers)), (499_500, vectors.bytes()));
+        }
+    }
+}

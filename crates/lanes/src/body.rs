@@ -1,0 +1,350 @@
+//! Loop bodies as data: what is computed for one element, without branches.
+
+use crate::{DType, Error, Scalar};
+
+/// A node of a body: its place in the list of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Node(u32);
+
+impl Node {
+    /// Its place in the list of nodes.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A primitive operation on one lane. Floats follow IEEE 754, integers wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum One {
+    /// Floats: the sign bit turned. Integers: wrapping.
+    Neg,
+    /// Floats: the sign bit cleared. Signed integers: wrapping. Unsigned: itself.
+    Abs,
+    /// Every bit turned; of a truth value the other one. No floats.
+    Not,
+    /// Correctly rounded square root. Floats only, as the four roundings below.
+    Sqrt,
+    /// The next whole number below.
+    Floor,
+    /// The next whole number above.
+    Ceil,
+    /// The whole number towards zero.
+    Trunc,
+    /// The nearest whole number, halves to even.
+    RoundEven,
+    /// Floats: a NaN becomes the one positive quiet NaN without payload.
+    Canonical,
+}
+
+/// A primitive operation on two lanes of the same type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Two {
+    /// Sum; of truth values *or*.
+    Add,
+    /// Difference. No truth values.
+    Sub,
+    /// Product; of truth values *and*.
+    Mul,
+    /// Floats: quotient. Integers: towards zero, 0 if the divisor is 0, wrapping.
+    Div,
+    /// What `Div` of integers leaves, 0 if the divisor is 0. Floats: the exact remainder of the
+    /// division towards zero (`fmod`).
+    Rem,
+    /// Floats: NaN if one is NaN, -0.0 below +0.0.
+    Min,
+    /// Floats: NaN if one is NaN, -0.0 below +0.0.
+    Max,
+    /// Bits of both. Integers and truth values, as the next two.
+    And,
+    /// Bits of either.
+    Or,
+    /// Bits of one of them.
+    Xor,
+    /// Bits moved up. The amount is read as unsigned; from the width on the result is 0.
+    Shl,
+    /// Bits moved down; signed integers keep the sign. The amount is read as unsigned; from the
+    /// width on nothing but the sign is left.
+    Shr,
+    /// The upper half of the double-width product. `U64` only.
+    MulHigh,
+    /// Equal, a truth value; so are the next three.
+    Eq,
+    /// Not equal (true if one is NaN).
+    Ne,
+    /// Below.
+    Lt,
+    /// Not above.
+    Le,
+}
+
+impl Two {
+    /// True if the result is a truth value.
+    #[must_use]
+    pub fn compares(self) -> bool {
+        matches!(self, Self::Eq | Self::Ne | Self::Lt | Self::Le)
+    }
+}
+
+/// A fixed list of 64-bit words that a body may look into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Table {
+    /// Its name in listings.
+    pub name: &'static str,
+    /// The words; a place beyond the end reads the last one.
+    pub words: &'static [u64],
+}
+
+/// What a node computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// The lane of an input.
+    Input(u32),
+    /// A constant.
+    Const(Scalar),
+    /// An operation on one lane.
+    One(One, Node),
+    /// An operation on two lanes.
+    Two(Two, Node, Node),
+    /// The first times the second plus the third, rounded once. Floats only.
+    MulAdd(Node, Node, Node),
+    /// The second where the first is true, else the third.
+    Select(Node, Node, Node),
+    /// The value in another type. Floats to integers: towards zero, NaN is 0, too large is the
+    /// largest. Integers: wrapping. To `bool`: not zero. `F64` to `F32`: to nearest, ties to even.
+    Cast(Node, DType),
+    /// The bits as another type of the same width, not `bool`.
+    Bits(Node, DType),
+    /// A word of a table at a place given as `U64`.
+    Table(Table, Node),
+}
+
+impl Op {
+    /// The nodes that it takes.
+    pub fn operands(self) -> impl Iterator<Item = Node> {
+        let list = match self {
+            Self::Input(_) | Self::Const(_) => [None; 3],
+            Self::One(_, a) | Self::Cast(a, _) | Self::Bits(a, _) | Self::Table(_, a) => {
+                [Some(a), None, None]
+            }
+            Self::Two(_, a, b) => [Some(a), Some(b), None],
+            Self::MulAdd(a, b, c) | Self::Select(a, b, c) => [Some(a), Some(b), Some(c)],
+        };
+        list.into_iter().flatten()
+    }
+
+    /// The same operation on other nodes.
+    #[must_use]
+    pub fn with_operands(self, node: impl Fn(Node) -> Node) -> Self {
+        match self {
+            Self::Input(_) | Self::Const(_) => self,
+            Self::One(one, a) => Self::One(one, node(a)),
+            Self::Two(two, a, b) => Self::Two(two, node(a), node(b)),
+            Self::MulAdd(a, b, c) => Self::MulAdd(node(a), node(b), node(c)),
+            Self::Select(a, b, c) => Self::Select(node(a), node(b), node(c)),
+            Self::Cast(a, to) => Self::Cast(node(a), to),
+            Self::Bits(a, to) => Self::Bits(node(a), to),
+            Self::Table(table, a) => Self::Table(table, node(a)),
+        }
+    }
+}
+
+/// A loop body: a branch-free program for one element, in which every node names earlier ones.
+///
+/// Lanes are real: a complex element is two lanes, its parts.
+///
+/// Invariants:
+/// 1. Every node names earlier nodes only, with the types that its operation asks for.
+/// 2. No node is `C64` or `C128`.
+/// 3. `types` has one entry per node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Body {
+    inputs: Vec<DType>,
+    nodes: Vec<Op>,
+    types: Vec<DType>,
+    outputs: Vec<Node>,
+}
+
+impl Body {
+    /// A body with no nodes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an input lane and gives its node.
+    ///
+    /// # Errors
+    /// If the type is complex.
+    pub fn input(&mut self, dtype: DType) -> Result<Node, Error> {
+        if matches!(dtype, DType::C64 | DType::C128) {
+            return Err(Error::NotALane { dtype });
+        }
+        let number = number(self.inputs.len());
+        self.inputs.push(dtype);
+        self.push(Op::Input(number))
+    }
+
+    /// A constant.
+    ///
+    /// # Errors
+    /// If the type is complex.
+    pub fn constant(&mut self, value: Scalar) -> Result<Node, Error> {
+        self.push(Op::Const(value))
+    }
+
+    /// Adds a node.
+    ///
+    /// # Errors
+    /// If it names a later node, or one of a type that the operation does not take.
+    pub fn push(&mut self, op: Op) -> Result<Node, Error> {
+        let dtype = self.type_of_op(op)?;
+        self.nodes.push(op);
+        self.types.push(dtype);
+        Ok(Node(number(self.nodes.len() - 1)))
+    }
+
+    /// Makes a node an output.
+    pub fn output(&mut self, node: Node) {
+        debug_assert!(node.index() < self.nodes.len());
+        self.outputs.push(node);
+    }
+
+    /// The types of the inputs.
+    #[must_use]
+    pub fn inputs(&self) -> &[DType] {
+        &self.inputs
+    }
+
+    /// The nodes, operands before users.
+    #[must_use]
+    pub fn nodes(&self) -> &[Op] {
+        &self.nodes
+    }
+
+    /// The outputs, in order.
+    #[must_use]
+    pub fn outputs(&self) -> &[Node] {
+        &self.outputs
+    }
+
+    /// The type of a node.
+    #[must_use]
+    pub fn dtype(&self, node: Node) -> DType {
+        self.types[node.index()]
+    }
+
+    fn type_of_op(&self, op: Op) -> Result<DType, Error> {
+        let known = |node: Node| {
+            let dtype = self.types.get(node.index()).copied();
+            dtype.ok_or(Error::UnknownNode { node: node.index(), nodes: self.nodes.len() })
+        };
+        let refused = |dtype: DType| Error::WrongLane { op: format!("{op:?}"), dtype };
+        let dtype = match op {
+            Op::Input(number) => {
+                let dtype = self.inputs.get(number as usize).copied();
+                dtype.ok_or(Error::UnknownInput { input: number, inputs: self.inputs.len() })?
+            }
+            Op::Const(value) => value.dtype(),
+            Op::One(one, of) => {
+                let dtype = known(of)?;
+                let fits = match one {
+                    One::Neg | One::Abs => dtype != DType::Bool,
+                    One::Not => !is_float(dtype),
+                    _ => is_float(dtype),
+                };
+                fits.then_some(dtype).ok_or_else(|| refused(dtype))?
+            }
+            Op::Two(two, left, right) => {
+                let (dtype, other) = (known(left)?, known(right)?);
+                if dtype != other || !takes(two, dtype) {
+                    return Err(refused(if dtype == other { dtype } else { other }));
+                }
+                if two.compares() { DType::Bool } else { dtype }
+            }
+            Op::MulAdd(a, b, c) => {
+                let (dtype, b, c) = (known(a)?, known(b)?, known(c)?);
+                let fits = is_float(dtype) && dtype == b && dtype == c;
+                fits.then_some(dtype).ok_or_else(|| refused(dtype))?
+            }
+            Op::Select(which, yes, no) => {
+                let (which, dtype, no) = (known(which)?, known(yes)?, known(no)?);
+                let fits = which == DType::Bool && dtype == no;
+                fits.then_some(dtype).ok_or_else(|| refused(which))?
+            }
+            Op::Cast(of, to) => known(of).map(|_| to)?,
+            Op::Bits(of, to) => {
+                let from = known(of)?;
+                let fits = from.bytes() == to.bytes() && from != DType::Bool && to != DType::Bool;
+                fits.then_some(to).ok_or_else(|| refused(from))?
+            }
+            Op::Table(table, at) => {
+                let place = known(at)?;
+                let fits = place == DType::U64 && !table.words.is_empty();
+                fits.then_some(DType::U64).ok_or_else(|| refused(place))?
+            }
+        };
+        match dtype {
+            DType::C64 | DType::C128 => Err(Error::NotALane { dtype }),
+            dtype => Ok(dtype),
+        }
+    }
+}
+
+/// True for `F32` and `F64`.
+pub(crate) fn is_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64)
+}
+
+fn takes(two: Two, dtype: DType) -> bool {
+    match two {
+        Two::Sub | Two::Div | Two::Rem => dtype != DType::Bool,
+        Two::And | Two::Or | Two::Xor => !is_float(dtype),
+        Two::Shl | Two::Shr => !is_float(dtype) && dtype != DType::Bool,
+        Two::MulHigh => dtype == DType::U64,
+        _ => true,
+    }
+}
+
+/// Bodies are built by passes over programs of at most 2^32 operations.
+fn number(length: usize) -> u32 {
+    u32::try_from(length).expect("fewer than 2^32 nodes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_take_the_types_that_their_operations_ask_for() {
+        let mut body = Body::new();
+        let x = body.input(DType::F64).unwrap();
+        let k = body.input(DType::I64).unwrap();
+        let less = body.push(Op::Two(Two::Lt, x, x)).unwrap();
+        assert_eq!(body.dtype(less), DType::Bool);
+        assert_eq!(body.inputs(), [DType::F64, DType::I64]);
+        let wrong = [
+            Op::One(One::Sqrt, k),
+            Op::One(One::Not, x),
+            Op::Two(Two::Add, x, k),
+            Op::Two(Two::And, x, x),
+            Op::Two(Two::MulHigh, k, k),
+            Op::MulAdd(k, k, k),
+            Op::Select(x, x, x),
+            Op::Bits(x, DType::F32),
+            Op::Table(Table { name: "t", words: &[1] }, k),
+        ];
+        for op in wrong {
+            assert!(matches!(body.push(op), Err(Error::WrongLane { .. })), "{op:?}");
+        }
+        assert_eq!(
+            body.push(Op::One(One::Neg, Node(9))),
+            Err(Error::UnknownNode { node: 9, nodes: 3 })
+        );
+        assert_eq!(body.push(Op::Input(2)), Err(Error::UnknownInput { input: 2, inputs: 2 }));
+        assert_eq!(body.input(DType::C64), Err(Error::NotALane { dtype: DType::C64 }));
+        assert!(body.push(Op::Cast(x, DType::C128)).is_err());
+        body.output(less);
+        assert_eq!((body.outputs(), body.nodes().len()), (&[less][..], 3));
+    }
+}
