@@ -5,17 +5,29 @@
 
 use pantile_geometry::{Distribution, Kind};
 
+/// Below this size of a tile a straight movement costs less than a second round of messages.
+const LARGE_BYTES: usize = 128 << 10;
+
 /// What the choice of a way depends on besides the distributions; the same on every rank.
-#[derive(Clone, Copy)]
-pub(crate) struct Terrain {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terrain {
     /// Peers look at each other's memory.
-    pub(crate) windows: bool,
+    pub windows: bool,
     /// Tiles below this size go straight: a second round of messages would cost more.
-    pub(crate) large_bytes: usize,
+    pub large_bytes: usize,
+}
+
+impl Terrain {
+    /// Ranks that look at each other's memory, as threads do, or that send messages.
+    #[must_use]
+    pub fn new(windows: bool) -> Self {
+        Self { windows, large_bytes: LARGE_BYTES }
+    }
 }
 
 /// The distributions from `source` to `target`, both included.
-pub(crate) fn path(
+#[must_use]
+pub fn route(
     source: &Distribution,
     target: &Distribution,
     element_bytes: usize,
