@@ -1,4 +1,4 @@
-//! What the fuzzer asks of texts, movements, protocols and headers.
+//! What the fuzzer asks of texts, movements, programs, protocols and headers.
 //!
 //! Each function takes any input and must neither panic nor hang; what it accepts must keep its
 //! promises (printing and parsing, schedules and plans, adjoints). The programs in `fuzz_targets`
@@ -6,6 +6,8 @@
 
 use pantile_geometry::Distribution;
 use pantile_geometry::halo::{AxisHalo, Blocks, Chain, LayerAxis, Window};
+use pantile_ir::text::{canonical, parse};
+use pantile_ir::verify::verify;
 use pantile_plan::{Plan, Schedule, Totals, Transfer, json};
 use pantile_protocol::{Section, check, convert, dnpy, literal, normalise, npy};
 
@@ -112,6 +114,28 @@ pub fn plan_json(text: &str) {
     assert_eq!(json::parse(&value.to_indented()).expect("what is written reads"), value);
     let Ok(plan) = Plan::from_json(text) else { return };
     assert_eq!(Plan::from_json(&plan.to_json().to_string()).expect("a plan"), plan);
+}
+
+/// Any text is a program or faults with places inside of it; a program survives printing, and the
+/// verifier has an answer.
+pub fn program_text(text: &str) {
+    let program = match parse(text, "fuzz") {
+        Ok(program) => program,
+        Err(faults) => {
+            let lines: Vec<&str> = text.split('\n').collect();
+            for fault in &faults {
+                let line = lines[fault.place.line as usize - 1];
+                assert!(fault.place.column as usize <= line.chars().count() + 1, "{fault}");
+            }
+            assert!(!faults.is_empty());
+            return;
+        }
+    };
+    let printed = program.to_string();
+    let again = parse(&printed, "fuzz").expect("what is printed parses");
+    assert_eq!(canonical(&again), canonical(&program), "{printed}");
+    assert_eq!(again.to_string(), printed);
+    assert_eq!(verify(&again).is_ok(), verify(&program).is_ok(), "{printed}");
 }
 
 /// What other libraries might say: verdicts, never a panic; what is accepted converts back.
@@ -231,6 +255,11 @@ mod tests {
     fn plans() {
         replay_text("plan_text", plan_text);
         replay_text("plan_json", plan_json);
+    }
+
+    #[test]
+    fn programs() {
+        replay_text("program_text", program_text);
     }
 
     #[test]

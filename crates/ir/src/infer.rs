@@ -1,0 +1,511 @@
+//! The types of results: what the text may leave to be found, and what the verifier compares.
+
+use pantile_lanes::{Binary, DType, Unary, promote};
+
+use crate::{
+    ArrayType, Dim, Function, Index, Op, Operation, Program, Reduction, Slice, Type, Value,
+};
+
+/// The type in which an elementwise function computes, and the type of its result.
+pub type Types = (DType, DType);
+
+/// The types that the results of an operation have, as far as its operands and attributes say.
+/// Lengths that depend on values are `?`; distributions are left out. `Ok(vec![])` for operations
+/// without results.
+///
+/// # Errors
+/// If the operands do not fit, with a sentence that says what was given and what was expected.
+#[allow(clippy::too_many_lines, reason = "one arm per operation")]
+pub fn result_types(
+    function: &Function,
+    operation: &Operation,
+    program: &Program,
+) -> Result<Vec<Type>, String> {
+    let known = Known { function, operation };
+    let one = |ty: Type| Ok(vec![ty]);
+    match &operation.op {
+        Op::Constant(value) => one(match known.declared(0) {
+            Some(Type::Index) => Type::Index,
+            _ => Type::scalar(value.dtype()),
+        }),
+        Op::Arith(_) => one(known.ty(0)?.clone()),
+        Op::Compare(_) => one(Type::scalar(DType::Bool)),
+        Op::SelectScalar => one(known.ty(1)?.clone()),
+        Op::Subview(slice) | Op::ExtractSlice(slice) | Op::DistSubview { slice, .. } => {
+            one(known.sliced(slice)?)
+        }
+        Op::ImmutableInsertSlice(slice) => {
+            known.insertable(slice)?;
+            one(known.ty(1)?.clone())
+        }
+        Op::InsertSlice(slice) => known.insertable(slice).map(|()| Vec::new()),
+        Op::Permute(axes) => one(known.permuted(axes)?),
+        Op::Copy | Op::Redistribute | Op::Replicate | Op::Repartition { .. } => {
+            one(plain(known.array(0)?))
+        }
+        Op::Halo { low, high } => {
+            let array = known.array(0)?;
+            if low.len() != array.ndim() || high.len() != array.ndim() {
+                let (low, high) = (low.len(), high.len());
+                return Err(format!(
+                    "got {low} and {high} halo widths, expected one per axis: {}",
+                    array.ndim()
+                ));
+            }
+            one(plain(array))
+        }
+        Op::Unary(named) | Op::DistUnary(named) => {
+            let (_, result) = unary_types(named.function, known.dtype(0)?, known.wanted())?;
+            one(known.like(known.ty(0)?.shape(), result))
+        }
+        Op::Binary(named) | Op::DistBinary(named) => {
+            let pair = (known.dtype(0)?, known.dtype(1)?);
+            let (_, result) = binary_types(named.function, pair, known.wanted())?;
+            let shape = broadcast(&[known.ty(0)?.shape(), known.ty(1)?.shape()])?;
+            one(known.like(&shape, result))
+        }
+        Op::Where => {
+            let shapes = [known.ty(0)?.shape(), known.ty(1)?.shape(), known.ty(2)?.shape()];
+            if known.dtype(0)? != DType::Bool {
+                return Err(format!("condition has type {}, expected i1", known.dtype(0)?));
+            }
+            let dtype = promote(known.dtype(1)?, known.dtype(2)?);
+            one(known.like(&broadcast(&shapes)?, known.wanted().unwrap_or(dtype)))
+        }
+        Op::Clip => {
+            let shapes = [known.ty(0)?.shape(), known.ty(1)?.shape(), known.ty(2)?.shape()];
+            let dtype = promote(promote(known.dtype(0)?, known.dtype(1)?), known.dtype(2)?);
+            if matches!(dtype, DType::C64 | DType::C128) {
+                return Err(format!("clip is not defined for elements of type {dtype}"));
+            }
+            one(known.like(&broadcast(&shapes)?, known.wanted().unwrap_or(dtype)))
+        }
+        Op::Broadcast => one(known.broadcast_to()?),
+        Op::Reduce { reduction, axes, keepdims, .. } => {
+            one(known.reduced(reduction.function, axes.as_deref(), *keepdims)?)
+        }
+        Op::Stencil { points, weights, .. } => one(known.stencil(points, weights.len())?),
+        Op::Reshape { .. } => one(known.reshaped()?),
+        Op::Cast => one(known.cast()?),
+        Op::Dim => one(Type::Index),
+        Op::Load => one(Type::scalar(known.array(0)?.dtype())),
+        Op::MapBlocks { function: name, block } => {
+            let callee = program
+                .function(name)
+                .ok_or_else(|| format!("there is no function @{name} in this program"))?;
+            known.mapped(callee, block)
+        }
+        // The text says what these give.
+        _ => Ok(operation.results.iter().map(|value| function.ty(*value).clone()).collect()),
+    }
+}
+
+/// Types of a function of one operand; `wanted` is the declared type of the result. Where it is
+/// not the one that promotion gives, the operand is cast to it first.
+///
+/// # Errors
+/// If the function is not defined for the type.
+pub fn unary_types(function: Unary, of: DType, wanted: Option<DType>) -> Result<Types, String> {
+    let natural = function.types(of).map_err(|error| error.to_string());
+    if let (Ok(types), Some(wanted)) = (&natural, wanted)
+        && types.1 != wanted
+    {
+        match function.types(wanted) {
+            Ok(forced) if forced.1 == wanted => return Ok(forced),
+            _ => {
+                return Err(format!(
+                    "{function} of {of} gives {}, got the result type {wanted}",
+                    types.1
+                ));
+            }
+        }
+    }
+    natural
+}
+
+/// Types of a function of two operands; `wanted` as in [`unary_types`]. An integer quotient that
+/// the text asks for is one towards zero.
+///
+/// # Errors
+/// If the function is not defined for the types.
+pub fn binary_types(
+    function: Binary,
+    of: (DType, DType),
+    wanted: Option<DType>,
+) -> Result<Types, String> {
+    let natural = function.types(of.0, of.1).map_err(|error| error.to_string());
+    let Some(wanted) = wanted else { return natural };
+    if natural.as_ref().is_ok_and(|types| types.1 == wanted) {
+        return natural;
+    }
+    if function == Binary::Divide && is_integer(wanted) {
+        return Ok((wanted, wanted));
+    }
+    match (function.types(wanted, wanted), natural) {
+        (Ok(forced), _) if forced.1 == wanted => Ok(forced),
+        (_, Err(error)) => Err(error),
+        (_, Ok(types)) => Err(format!(
+            "{function} of {} and {} gives {}, got the result type {wanted}",
+            of.0, of.1, types.1
+        )),
+    }
+}
+
+/// True for `I8` to `U64`.
+#[must_use]
+pub fn is_integer(dtype: DType) -> bool {
+    !matches!(dtype, DType::Bool | DType::F32 | DType::F64 | DType::C64 | DType::C128)
+}
+
+/// The shape of arrays of these shapes taken together, aligned at the last axes.
+///
+/// # Errors
+/// If two lengths are unequal and none is 1.
+pub fn broadcast(shapes: &[&[Dim]]) -> Result<Vec<Dim>, String> {
+    let ndim = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
+    let mut result = vec![Some(1); ndim];
+    for shape in shapes {
+        for (axis, dim) in shape.iter().enumerate() {
+            let at = ndim - shape.len() + axis;
+            result[at] = match (result[at], *dim) {
+                (Some(1), dim) => dim,
+                (kept, Some(1)) => kept,
+                (None, dim) => dim,
+                (kept, None) => kept,
+                (Some(one), Some(other)) if one == other => Some(one),
+                (Some(one), Some(other)) => {
+                    return Err(format!(
+                        "lengths {one} and {other} of axis {at} do not go together, expected equal ones or 1"
+                    ));
+                }
+            };
+        }
+    }
+    Ok(result)
+}
+
+/// The type of a reduction's result.
+///
+/// # Errors
+/// If the reduction is not defined for the type.
+pub fn reduced_dtype(reduction: Reduction, of: DType) -> Result<DType, String> {
+    use Reduction as R;
+    let complex = matches!(of, DType::C64 | DType::C128);
+    let refused = || Err(format!("{} is not defined for elements of type {of}", reduction.name()));
+    Ok(match reduction {
+        R::Max | R::Min | R::ArgMin | R::ArgMax if complex => return refused(),
+        R::Max | R::Min if of == DType::Bool => return refused(),
+        R::Max | R::Min => of,
+        R::Any | R::All => DType::Bool,
+        R::ArgMin | R::ArgMax | R::CountNonZero => DType::I64,
+        R::Sum | R::Prod => match of {
+            DType::Bool | DType::I8 | DType::I16 | DType::I32 | DType::I64 => DType::I64,
+            DType::U8 | DType::U16 | DType::U32 | DType::U64 => DType::U64,
+            float => float,
+        },
+        R::Mean => floating(of),
+        R::Var | R::Std | R::Norm1 | R::Norm2 | R::NormInf => match floating(of) {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            real => real,
+        },
+    })
+}
+
+/// The type itself if it is a float or complex, else `F64`.
+fn floating(of: DType) -> DType {
+    match of {
+        DType::F32 | DType::F64 | DType::C64 | DType::C128 => of,
+        _ => DType::F64,
+    }
+}
+
+fn plain(array: &ArrayType) -> Type {
+    Type::Array(ArrayType {
+        shape: array.shape.clone(),
+        element: array.element,
+        layout: None,
+        envs: Vec::new(),
+    })
+}
+
+fn array(shape: Vec<Dim>, dtype: DType) -> Type {
+    Type::Array(ArrayType { shape, element: dtype.into(), layout: None, envs: Vec::new() })
+}
+
+/// An operation with what is known of its operands.
+struct Known<'a> {
+    function: &'a Function,
+    operation: &'a Operation,
+}
+
+impl<'a> Known<'a> {
+    fn operand(&self, number: usize) -> Result<Value, String> {
+        let got = self.operation.operands.len();
+        let operand = self.operation.operands.get(number).copied();
+        operand.ok_or_else(|| format!("got {got} operands, expected more than {number}"))
+    }
+
+    fn ty(&self, number: usize) -> Result<&'a Type, String> {
+        Ok(self.function.ty(self.operand(number)?))
+    }
+
+    fn array(&self, number: usize) -> Result<&'a ArrayType, String> {
+        let ty = self.ty(number)?;
+        ty.as_array().ok_or_else(|| format!("operand {number} is no array"))
+    }
+
+    fn dtype(&self, number: usize) -> Result<DType, String> {
+        let ty = self.ty(number)?;
+        ty.dtype().ok_or_else(|| format!("operand {number} is a handle, expected elements"))
+    }
+
+    fn declared(&self, number: usize) -> Option<&'a Type> {
+        Some(self.function.ty(*self.operation.results.get(number)?))
+    }
+
+    /// The declared type of the result's elements.
+    fn wanted(&self) -> Option<DType> {
+        self.declared(0)?.dtype()
+    }
+
+    /// A scalar if all operands are scalars and the text does not say otherwise, else an array.
+    fn like(&self, shape: &[Dim], dtype: DType) -> Type {
+        let arrays = self
+            .operation
+            .operands
+            .iter()
+            .any(|value| self.function.ty(*value).as_array().is_some());
+        match self.declared(0) {
+            Some(Type::Scalar(_)) if !arrays => Type::scalar(dtype),
+            Some(Type::Index) if !arrays && dtype == DType::I64 => Type::Index,
+            None if !arrays => Type::scalar(dtype),
+            _ => array(shape.to_vec(), dtype),
+        }
+    }
+
+    fn sliced(&self, slice: &Slice) -> Result<Type, String> {
+        let source = self.array(0)?;
+        check_slice(slice, source)?;
+        let sizes: Vec<Dim> = slice.sizes.iter().map(known_length).collect();
+        // A view may drop axes of size 1; then the text says which shape is meant.
+        if let Some(Type::Array(declared)) = self.declared(0)
+            && declared.ndim() < sizes.len()
+            && drops_units(&sizes, &declared.shape)
+        {
+            return Ok(array(declared.shape.clone(), source.dtype()));
+        }
+        Ok(array(sizes, source.dtype()))
+    }
+
+    fn insertable(&self, slice: &Slice) -> Result<(), String> {
+        let (source, target) = (self.ty(0)?, self.array(1)?);
+        check_slice(slice, target)?;
+        let sizes: Vec<Dim> = slice.sizes.iter().map(known_length).collect();
+        let together = broadcast(&[source.shape(), &sizes])?;
+        let equal = |(one, other): (&Dim, &Dim)| one == other || one.is_none() || other.is_none();
+        if together.len() != sizes.len() || !together.iter().zip(&sizes).all(equal) {
+            return Err(format!(
+                "got a source of shape {}, expected one that broadcasts to the slice's {}",
+                shape_text(source.shape()),
+                shape_text(&sizes)
+            ));
+        }
+        Ok(())
+    }
+
+    fn permuted(&self, axes: &[usize]) -> Result<Type, String> {
+        let source = self.array(0)?;
+        let mut seen = axes.to_vec();
+        seen.sort_unstable();
+        if !seen.into_iter().eq(0..source.ndim()) {
+            return Err(format!(
+                "got axes {axes:?}, expected a permutation of the {} axes",
+                source.ndim()
+            ));
+        }
+        Ok(array(axes.iter().map(|axis| source.shape[*axis]).collect(), source.dtype()))
+    }
+
+    fn broadcast_to(&self) -> Result<Type, String> {
+        let source = self.ty(0)?;
+        let Some(Type::Array(wanted)) = self.declared(0) else {
+            return Err("broadcast has no array as result".to_owned());
+        };
+        let together = broadcast(&[source.shape(), &wanted.shape])?;
+        if together.len() != wanted.ndim() {
+            return Err(format!(
+                "got {} axes, expected at most the {} of the result",
+                source.shape().len(),
+                wanted.ndim()
+            ));
+        }
+        Ok(array(wanted.shape.clone(), self.dtype(0)?))
+    }
+
+    fn reduced(
+        &self,
+        reduction: Reduction,
+        axes: Option<&[usize]>,
+        keepdims: bool,
+    ) -> Result<Type, String> {
+        let source = self.array(0)?;
+        let all: Vec<usize> = (0..source.ndim()).collect();
+        let axes = axes.unwrap_or(&all);
+        let wrong = axes.iter().find(|axis| {
+            **axis >= source.ndim() || axes.iter().filter(|other| other == axis).count() > 1
+        });
+        if let Some(axis) = wrong {
+            return Err(format!(
+                "got axis {axis}, expected different axes below {}",
+                source.ndim()
+            ));
+        }
+        let natural = reduced_dtype(reduction, source.dtype())?;
+        // The dialect keeps the type of the elements, so the text may ask for it.
+        let keeps = matches!(reduction, Reduction::Sum | Reduction::Prod);
+        let dtype = self.wanted().filter(|_| keeps).unwrap_or(natural);
+        let kept = |(axis, dim): (usize, &Dim)| match axes.contains(&axis) {
+            true if keepdims => Some(Some(1)),
+            true => None,
+            false => Some(*dim),
+        };
+        Ok(array(source.shape.iter().enumerate().filter_map(kept).collect(), dtype))
+    }
+
+    fn stencil(&self, points: &[Vec<i64>], weights: usize) -> Result<Type, String> {
+        let source = self.array(0)?;
+        if points.len() != weights {
+            return Err(format!("got {} points and {weights} weights", points.len()));
+        }
+        if let Some(point) = points.iter().find(|point| point.len() != source.ndim()) {
+            return Err(format!(
+                "got point {point:?}, expected one offset per axis: {}",
+                source.ndim()
+            ));
+        }
+        if !matches!(source.dtype(), DType::F32 | DType::F64) {
+            return Err(format!(
+                "stencil of elements of type {}, expected f32 or f64",
+                source.dtype()
+            ));
+        }
+        Ok(plain(source))
+    }
+
+    fn reshaped(&self) -> Result<Type, String> {
+        let source = self.array(0)?;
+        let Some(Type::Array(wanted)) = self.declared(0) else {
+            return Err("reshape has no array as result".to_owned());
+        };
+        let count = |shape: &[Dim]| shape.iter().copied().product::<Option<usize>>();
+        if let (Some(got), Some(expected)) = (count(&wanted.shape), count(&source.shape))
+            && got != expected
+        {
+            return Err(format!("got a shape of {got} elements, expected {expected}"));
+        }
+        Ok(array(wanted.shape.clone(), source.dtype()))
+    }
+
+    fn cast(&self) -> Result<Type, String> {
+        let source = self.array(0)?;
+        let Some(Type::Array(wanted)) = self.declared(0) else {
+            return Err("cast has no array as result".to_owned());
+        };
+        let compatible =
+            |(one, other): (&Dim, &Dim)| one.is_none() || other.is_none() || one == other;
+        let same = wanted.ndim() == source.ndim()
+            && wanted.shape.iter().zip(&source.shape).all(compatible)
+            && wanted.dtype() == source.dtype();
+        if !same {
+            return Err(format!(
+                "cast from {} to {}, expected compatible shapes and the same elements",
+                shape_text(&source.shape),
+                shape_text(&wanted.shape)
+            ));
+        }
+        Ok(array(wanted.shape.clone(), source.dtype()))
+    }
+
+    fn mapped(&self, callee: &Function, block: &[usize]) -> Result<Vec<Type>, String> {
+        let source = self.array(0)?;
+        if block.len() != source.ndim() || block.contains(&0) {
+            return Err(format!(
+                "got blocks of shape {block:?}, expected {} lengths of at least 1",
+                source.ndim()
+            ));
+        }
+        let (got, expected) = (self.operation.operands.len(), callee.body.arguments.len());
+        if got != expected {
+            return Err(format!("@{} takes {expected} arguments, got {got}", callee.name));
+        }
+        let dtype =
+            |ty: &Type| ty.dtype().ok_or_else(|| format!("@{} gives a handle", callee.name));
+        let give = |ty: &Type| Ok(array(source.shape.clone(), dtype(ty)?));
+        callee.results.iter().map(give).collect()
+    }
+}
+
+fn known_length(index: &Index) -> Dim {
+    match index {
+        Index::Known(length) => usize::try_from(*length).ok(),
+        Index::Operand => None,
+    }
+}
+
+/// True if `shape` is `sizes` without some of its ones.
+fn drops_units(sizes: &[Dim], shape: &[Dim]) -> bool {
+    let mut wanted = shape.iter().peekable();
+    for size in sizes {
+        let fits = wanted.peek().is_some_and(|dim| **dim == *size || dim.is_none());
+        if fits {
+            wanted.next();
+        } else if *size != Some(1) {
+            return false;
+        }
+    }
+    wanted.peek().is_none()
+}
+
+/// Refuses a slice that leaves the array, as far as constants say.
+fn check_slice(slice: &Slice, array: &ArrayType) -> Result<(), String> {
+    let lists = [&slice.offsets, &slice.sizes, &slice.strides];
+    if let Some(wrong) = lists.iter().find(|list| list.len() != array.ndim()) {
+        return Err(format!(
+            "got {} offsets, sizes or strides, expected one per axis: {}",
+            wrong.len(),
+            array.ndim()
+        ));
+    }
+    for axis in 0..array.ndim() {
+        let (Index::Known(offset), Index::Known(size), Index::Known(stride)) =
+            (slice.offsets[axis], slice.sizes[axis], slice.strides[axis])
+        else {
+            continue;
+        };
+        if stride == 0 || size < 0 {
+            return Err(format!(
+                "axis {axis}: got size {size} and stride {stride}, expected a size of at least 0 and a stride other than 0"
+            ));
+        }
+        let Some(length) = array.shape[axis] else { continue };
+        let last = i128::from(offset) + i128::from(size - 1) * i128::from(stride);
+        let inside = |index: i128| (0..length as i128).contains(&index);
+        if size > 0 && !(inside(i128::from(offset)) && inside(last)) {
+            return Err(format!(
+                "axis {axis}: indices {offset} to {last} leave the {length} of the array"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A shape as text: `3x?x4`.
+#[must_use]
+pub fn shape_text(shape: &[Dim]) -> String {
+    let dims: Vec<String> = shape
+        .iter()
+        .map(|dim| dim.map_or_else(|| "?".to_owned(), |length| length.to_string()))
+        .collect();
+    if dims.is_empty() { "()".to_owned() } else { dims.join("x") }
+}

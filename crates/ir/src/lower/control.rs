@@ -1,0 +1,273 @@
+//! Loops.
+
+use std::collections::BTreeSet;
+
+use pantile_lanes::{DType, Scalar};
+
+use super::expr::ExprId;
+use super::fetch::{Target, whole_region};
+use super::place::{self, Problem};
+use super::{Carried, Lowering, Repeat, SlotId, Step, Turns};
+use crate::{Block, Index, Op, Operation, Value};
+
+/// Loops whose turns differ in what moves are written out; this many turns at most.
+const MOST_TURNS: i64 = 10_000;
+
+impl<'a> Lowering<'a> {
+    /// `scf.for`.
+    pub(crate) fn repeat_count(&mut self, operation: &'a Operation) -> Result<(), Problem> {
+        let block = &operation.blocks[0];
+        let bounds: Vec<ExprId> = operation.operands[..3]
+            .iter()
+            .map(|value| self.value(*value))
+            .collect::<Result<_, _>>()?;
+        let known: Vec<Option<i64>> = bounds
+            .iter()
+            .map(|expr| self.exprs.known(*expr).and_then(|value| value.get::<i64>()))
+            .collect();
+        if known[2].is_some_and(|step| step < 1) {
+            return Err(format!("got the step {}, expected at least 1", known[2].unwrap_or(0)));
+        }
+        if shapes_depend(block, block.arguments[0]) {
+            let [Some(lower), Some(upper), Some(step)] = known[..] else {
+                return Err("slices depend on the counter of a loop whose bounds are not known \
+                            before the program runs"
+                    .to_owned());
+            };
+            return self.unrolled(operation, lower, upper, step);
+        }
+        let mut slots = Vec::new();
+        for bound in bounds {
+            let bound = self.exprs.cast(bound, DType::I64);
+            slots.push(self.scalar_slot(bound)?);
+        }
+        let initial = self.initial(&operation.operands[3..])?;
+        let counter_home = place::everywhere(&[], self.ranks)?;
+        let counter = self.new_slot(DType::I64, counter_home);
+        let counter_expr = self.exprs.slot(counter, DType::I64, &[]);
+        self.env.insert(block.arguments[0], counter_expr);
+        let current = self.current(&initial, &block.arguments[1..]);
+        let outer = std::mem::take(&mut self.steps);
+        let (made, copies) = (self.made.clone(), self.copies.clone());
+        let first = self.slots.len();
+        let next = self.block(block)?;
+        let carried = self.carry(&initial, &current, &next, first)?;
+        (self.made, self.copies) = (made, copies);
+        let body = std::mem::replace(&mut self.steps, outer);
+        let count = match known[..] {
+            [Some(lower), Some(upper), Some(step)] => {
+                u64::try_from((upper - lower + step - 1).div_euclid(step).max(0)).ok()
+            }
+            _ => None,
+        };
+        let turns = Turns::Count {
+            lower: slots[0],
+            upper: slots[1],
+            step: slots[2],
+            counter,
+            turns: count,
+        };
+        let place = operation.place.clone();
+        self.steps.push(Step::Repeat(Box::new(Repeat { turns, body, carried, place })));
+        self.bind(&operation.results, &current);
+        Ok(())
+    }
+
+    /// A loop written out turn by turn.
+    fn unrolled(
+        &mut self,
+        operation: &'a Operation,
+        lower: i64,
+        upper: i64,
+        step: i64,
+    ) -> Result<(), Problem> {
+        let block = &operation.blocks[0];
+        let turns = (upper - lower + step - 1).div_euclid(step);
+        if turns > MOST_TURNS {
+            return Err(format!(
+                "slices depend on the counter of a loop of {turns} turns, expected at most {MOST_TURNS}"
+            ));
+        }
+        let mut carried: Vec<ExprId> = operation.operands[3..]
+            .iter()
+            .map(|value| self.value(*value))
+            .collect::<Result<_, _>>()?;
+        let mut at = lower;
+        while at < upper {
+            let counter = self.exprs.constant(Scalar::of(at), &[]);
+            self.env.insert(block.arguments[0], counter);
+            for (value, expr) in block.arguments[1..].iter().zip(&carried) {
+                self.env.insert(*value, *expr);
+            }
+            let next = self.block(block)?;
+            // Otherwise a loop would become one expression as deep as it has turns.
+            carried = next.into_iter().map(|expr| self.stored(expr)).collect::<Result<_, _>>()?;
+            at += step;
+        }
+        for (value, expr) in operation.results.iter().zip(carried) {
+            self.env.insert(*value, expr);
+        }
+        Ok(())
+    }
+
+    /// `scf.while`.
+    pub(crate) fn repeat_while(&mut self, operation: &'a Operation) -> Result<(), Problem> {
+        let (before, after) = (&operation.blocks[0], &operation.blocks[1]);
+        let initial = self.initial(&operation.operands)?;
+        let current = self.current(&initial, &before.arguments);
+        let outer = std::mem::take(&mut self.steps);
+        let (made, copies) = (self.made.clone(), self.copies.clone());
+        let first = self.slots.len();
+        let passed = self.block(before)?;
+        let (condition, passed) = passed.split_first().ok_or("the loop has no condition")?;
+        let condition = self.scalar_slot(*condition)?;
+        let passed: Vec<SlotId> =
+            passed.iter().map(|expr| self.materialise(*expr, None)).collect::<Result<_, _>>()?;
+        self.bind(&after.arguments, &passed);
+        let steps_before = std::mem::take(&mut self.steps);
+        let next = self.block(after)?;
+        let carried = self.carry(&initial, &current, &next, first)?;
+        (self.made, self.copies) = (made, copies);
+        let body = std::mem::replace(&mut self.steps, outer);
+        let turns = Turns::While { before: steps_before, condition };
+        let place = operation.place.clone();
+        self.steps.push(Step::Repeat(Box::new(Repeat { turns, body, carried, place })));
+        self.bind(&operation.results, &passed);
+        Ok(())
+    }
+
+    /// A scalar on every rank.
+    fn scalar_slot(&mut self, expr: ExprId) -> Result<SlotId, Problem> {
+        let home = place::everywhere(&[], self.ranks)?;
+        if !self.exprs[expr].shape.is_empty() {
+            return Err("got an array, expected a scalar".to_owned());
+        }
+        self.materialise(expr, Some(&home))
+    }
+
+    /// The slots of the values that enter a loop.
+    fn initial(&mut self, values: &[Value]) -> Result<Vec<SlotId>, Problem> {
+        let exprs: Vec<ExprId> =
+            values.iter().map(|value| self.value(*value)).collect::<Result<_, _>>()?;
+        exprs.into_iter().map(|expr| self.materialise(expr, None)).collect()
+    }
+
+    /// Slots for carried values in a turn.
+    fn current(&mut self, initial: &[SlotId], arguments: &[Value]) -> Vec<SlotId> {
+        let mut current = Vec::new();
+        for slot in initial {
+            let (dtype, home) =
+                (self.slots[slot.index()].dtype, self.slots[slot.index()].home.clone());
+            current.push(self.new_slot(dtype, home));
+        }
+        self.bind(arguments, &current);
+        current
+    }
+
+    fn bind(&mut self, values: &[Value], slots: &[SlotId]) {
+        for (value, slot) in values.iter().zip(slots) {
+            let info = &self.slots[slot.index()];
+            let (dtype, shape) = (info.dtype, info.home.shape().to_vec());
+            let expr = self.exprs.slot(*slot, dtype, &shape);
+            self.env.insert(*value, expr);
+        }
+    }
+
+    /// The values for the next turn: each in a slot of its own that lives where it has to.
+    fn carry(
+        &mut self,
+        initial: &[SlotId],
+        current: &[SlotId],
+        next: &[ExprId],
+        first: usize,
+    ) -> Result<Vec<Carried>, Problem> {
+        if next.len() != current.len() {
+            return Err(format!(
+                "got {} values for the next turn, expected {}",
+                next.len(),
+                current.len()
+            ));
+        }
+        let mut used: BTreeSet<SlotId> = BTreeSet::new();
+        let mut carried = Vec::new();
+        for ((initial, current_slot), expr) in initial.iter().zip(current).zip(next) {
+            let home = self.slots[current_slot.index()].home.clone();
+            let shape = &self.exprs[*expr].shape;
+            if shape != home.shape()
+                || self.exprs[*expr].dtype != self.slots[current_slot.index()].dtype
+            {
+                return Err(format!(
+                    "a carried value of shape {:?} has shape {shape:?} for the next turn",
+                    home.shape()
+                ));
+            }
+            let mut slot = self.materialise(*expr, Some(&home))?;
+            let own = slot.index() >= first || current.contains(&slot);
+            if !own || !used.insert(slot) {
+                slot = self.copied(slot)?;
+                used.insert(slot);
+            }
+            carried.push(Carried { initial: *initial, current: *current_slot, next: slot });
+        }
+        for one in &carried {
+            self.same_room(one.initial, one.current);
+            self.same_room(one.current, one.next);
+        }
+        Ok(carried)
+    }
+
+    /// A copy of a slot in another one of the same home.
+    fn copied(&mut self, slot: SlotId) -> Result<SlotId, Problem> {
+        let (dtype, home) = (self.slots[slot.index()].dtype, self.slots[slot.index()].home.clone());
+        let expr = self.exprs.slot(slot, dtype, home.shape());
+        let to = self.new_slot(dtype, home.clone());
+        let region = whole_region(home.shape());
+        self.compute(vec![(expr, Target::Store(to))], (&home, region), &[], Vec::new())?;
+        Ok(to)
+    }
+}
+
+/// True if a slice, a length or an index inside of a block depends on `counter`.
+fn shapes_depend(block: &Block, counter: Value) -> bool {
+    let mut tainted: BTreeSet<Value> = BTreeSet::from([counter]);
+    let mut found = false;
+    block.walk(&mut |operation| {
+        let touched =
+            |from: usize| operation.operands.iter().skip(from).any(|value| tainted.contains(value));
+        let dynamic = |list: &[Index]| list.contains(&Index::Operand);
+        found |= match &operation.op {
+            Op::Subview(slice) | Op::ExtractSlice(slice) | Op::DistSubview { slice, .. } => {
+                touched(1)
+                    && (dynamic(&slice.offsets) || dynamic(&slice.sizes) || dynamic(&slice.strides))
+            }
+            Op::InsertSlice(_) | Op::ImmutableInsertSlice(_) => touched(2),
+            Op::Load | Op::Dim | Op::Reshape { .. } => touched(1),
+            Op::Create { value } => {
+                let lengths = operation.operands.len() - usize::from(*value);
+                operation.operands[..lengths].iter().any(|value| tainted.contains(value))
+            }
+            Op::Linspace { .. } => {
+                operation.operands.get(2).is_some_and(|value| tainted.contains(value))
+            }
+            _ => false,
+        };
+        let scalar = matches!(op_class(&operation.op), Class::Scalar);
+        if scalar && touched(0) {
+            tainted.extend(operation.results.iter().copied());
+        }
+    });
+    found
+}
+
+enum Class {
+    Scalar,
+    Other,
+}
+
+/// Scalar arithmetic passes a dependence on.
+fn op_class(op: &Op) -> Class {
+    match op {
+        Op::Arith(_) | Op::Compare(_) | Op::SelectScalar | Op::Convert => Class::Scalar,
+        _ => Class::Other,
+    }
+}

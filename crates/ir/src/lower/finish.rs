@@ -1,0 +1,113 @@
+//! The last decisions: one exchange of halos per version of an array, and how much room each
+//! needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::place::{self, Problem};
+use super::steps::written;
+use super::{Executable, Lowering, Slot, SlotId, Step, Turns};
+use crate::Type;
+
+impl Lowering<'_> {
+    /// Two slots that trade places get the same room.
+    pub(crate) fn same_room(&mut self, one: SlotId, other: SlotId) {
+        let (kept, gone) =
+            (self.slots[one.index()].room_class, self.slots[other.index()].room_class);
+        for slot in &mut self.slots {
+            if slot.room_class == gone {
+                slot.room_class = kept;
+            }
+        }
+    }
+
+    pub(crate) fn finish(
+        &mut self,
+        arguments: Vec<(SlotId, Type)>,
+        results: Vec<(SlotId, Type)>,
+    ) -> Result<Executable, Problem> {
+        self.share_windows();
+        let mut steps = std::mem::take(&mut self.steps);
+        let mut defined: BTreeSet<SlotId> = arguments.iter().map(|(slot, _)| *slot).collect();
+        self.place_exchanges(&mut steps, &mut defined, &mut BTreeSet::new())?;
+        let mut slots = Vec::new();
+        for (number, info) in self.slots.iter().enumerate() {
+            let wide = info.windows.iter().any(Option::is_some);
+            let home = match wide {
+                true => place::windowed(&info.home, &info.windows, false)?,
+                false => info.home.clone(),
+            };
+            slots.push(Slot {
+                dtype: info.dtype,
+                home,
+                buffer: number,
+                name: format!("s{number}"),
+            });
+        }
+        let buffers = slots.len();
+        Ok(Executable { ranks: self.ranks, slots, buffers, arguments, results, steps })
+    }
+
+    /// Windows of a class are those of all its members.
+    fn share_windows(&mut self) {
+        let mut joined: BTreeMap<SlotId, Vec<Option<place::Windows>>> = BTreeMap::new();
+        for slot in &self.slots {
+            let all =
+                joined.entry(slot.room_class).or_insert_with(|| vec![None; slot.windows.len()]);
+            for (kept, windows) in all.iter_mut().zip(&slot.windows) {
+                *kept = place::join(kept, windows);
+            }
+        }
+        for slot in &mut self.slots {
+            slot.windows.clone_from(&joined[&slot.room_class]);
+        }
+    }
+
+    /// Puts the exchange of a slot's halos before the first step that reads them, in the block
+    /// where the slot is written.
+    fn place_exchanges(
+        &self,
+        steps: &mut Vec<Step>,
+        defined: &mut BTreeSet<SlotId>,
+        fresh: &mut BTreeSet<SlotId>,
+    ) -> Result<(), Problem> {
+        let mut placed = Vec::with_capacity(steps.len());
+        for mut step in steps.drain(..) {
+            let mut needed = Vec::new();
+            halos_of(&step, &mut needed);
+            for slot in needed {
+                if defined.contains(&slot) && fresh.insert(slot) {
+                    placed.push(Step::Exchange(Box::new(self.exchange(slot)?)));
+                }
+            }
+            if let Step::Repeat(repeat) = &mut step {
+                let mut inside = defined.clone();
+                let mut known = fresh.clone();
+                inside.extend(repeat.carried.iter().map(|carried| carried.current));
+                if let Turns::While { before, .. } = &mut repeat.turns {
+                    self.place_exchanges(before, &mut inside, &mut known)?;
+                }
+                self.place_exchanges(&mut repeat.body, &mut inside, &mut known)?;
+            }
+            written(&step, &mut |slot| {
+                defined.insert(slot);
+            });
+            placed.push(step);
+        }
+        *steps = placed;
+        Ok(())
+    }
+}
+
+/// Slots of which a step reads halos, loops included.
+fn halos_of(step: &Step, found: &mut Vec<SlotId>) {
+    match step {
+        Step::Compute(compute) => found.extend(&compute.halos),
+        Step::Repeat(repeat) => {
+            if let Turns::While { before, .. } = &repeat.turns {
+                before.iter().for_each(|step| halos_of(step, found));
+            }
+            repeat.body.iter().for_each(|step| halos_of(step, found));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,279 @@
+//! Lowering: from a program to steps, every question of geometry answered.
+//!
+//! Elementwise operations stay expressions ([`expr`]) until somebody needs their elements in
+//! memory; then they become one fused loop ([`fetch`]), run where the least has to move. Slices,
+//! permutations and broadcasts are only other ways to read. Assignments write a region of the next
+//! version of an array. Which halos are exchanged is known when all reads are: one exchange per
+//! version of an array ([`finish`]).
+
+mod blocks;
+mod control;
+mod cost;
+mod create;
+mod elementwise;
+mod exchange;
+mod executable;
+mod expr;
+mod fetch;
+mod finish;
+mod fuse;
+mod local;
+mod place;
+mod print;
+mod reduce;
+mod reuse;
+mod slices;
+mod steps;
+mod team;
+mod walk;
+
+use std::collections::BTreeMap;
+
+use pantile_geometry::{Distribution, Fingerprint, Rank};
+use pantile_lanes::DType;
+
+pub use cost::{Cost, StepCost};
+pub use executable::{
+    Along, Carried, Compute, Exchange, ExchangePart, Executable, Finish, Fold, Move, Part, Product,
+    Read, Repeat, Slot, SlotId, Step, Stretch, Turns, Write,
+};
+
+pub use local::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Places};
+pub use team::home_of;
+
+use crate::{Block, Function, Place, Program, Type, Value};
+use expr::{ExprId, Exprs};
+use place::{Problem, Windows};
+
+/// Number of words of a sum in long form: digits, and counts of NaN and infinities.
+pub const SUM_WORDS: usize = 71;
+
+/// What a program is lowered for.
+#[derive(Clone, Debug, Default)]
+pub struct Setting {
+    /// Number of ranks of the world.
+    pub ranks: usize,
+    /// The ranks of named teams; other names mean all ranks.
+    pub teams: BTreeMap<String, Vec<Rank>>,
+    /// The types of the arguments that are really given, where the program leaves lengths open.
+    pub arguments: Option<Vec<Type>>,
+}
+
+/// Why a program cannot be lowered, and where that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LowerError {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+}
+
+impl std::fmt::Display for LowerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl std::error::Error for LowerError {}
+
+/// Everything at once: values, lowering, fusion, shared memory.
+///
+/// # Errors
+/// As [`lower`].
+pub fn compile(program: &Program, setting: &Setting) -> Result<Executable, LowerError> {
+    let mut program = program.clone();
+    crate::passes::values(&mut program);
+    let mut executable = lower(&program, setting)?;
+    executable.fuse();
+    executable.bundle();
+    executable.overlap();
+    executable.reuse();
+    Ok(executable)
+}
+
+/// Lowers the entry function of a program of values (no assignments in place): every loop alone,
+/// every array in memory of its own.
+///
+/// # Errors
+/// If something is not known before the program runs, or cannot live where the program says.
+pub fn lower(program: &Program, setting: &Setting) -> Result<Executable, LowerError> {
+    let Some(function) = program.entry() else {
+        let message = "the program has no function".to_owned();
+        return Err(LowerError { message, place: Place::default() });
+    };
+    let mut lowering = Lowering::new(program, function, setting);
+    lowering.entry().map_err(|message| LowerError { message, place: lowering.place.clone() })
+}
+
+/// A slot on its way.
+pub(crate) struct SlotInfo {
+    dtype: DType,
+    home: Distribution,
+    /// What is asked for beyond the owned part, per axis.
+    windows: Vec<Option<Windows>>,
+    place: Place,
+    /// Slots of one class trade places in loops: they get the same room.
+    room_class: SlotId,
+}
+
+/// How a value is used.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Uses {
+    /// Number of operations that use it.
+    count: usize,
+    /// True if all of them are elementwise of its own shape.
+    pointwise: bool,
+    /// True if one of them is in a block inside of the one where it is made.
+    deeper: bool,
+}
+
+/// A program on its way.
+pub(crate) struct Lowering<'a> {
+    program: &'a Program,
+    function: &'a Function,
+    setting: &'a Setting,
+    ranks: usize,
+    exprs: Exprs,
+    slots: Vec<SlotInfo>,
+    steps: Vec<Step>,
+    env: BTreeMap<Value, ExprId>,
+    /// Expressions that have a slot.
+    made: BTreeMap<ExprId, SlotId>,
+    /// Copies of slots elsewhere.
+    copies: BTreeMap<(SlotId, Fingerprint), SlotId>,
+    uses: BTreeMap<Value, Uses>,
+    place: Place,
+    /// How deep functions call each other.
+    calls: usize,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(program: &'a Program, function: &'a Function, setting: &'a Setting) -> Self {
+        Self {
+            program,
+            function,
+            setting,
+            ranks: setting.ranks,
+            exprs: Exprs::default(),
+            slots: Vec::new(),
+            steps: Vec::new(),
+            env: BTreeMap::new(),
+            made: BTreeMap::new(),
+            copies: BTreeMap::new(),
+            uses: BTreeMap::new(),
+            place: function.place.clone(),
+            calls: 0,
+        }
+    }
+
+    fn entry(&mut self) -> Result<Executable, Problem> {
+        if self.ranks == 0 {
+            return Err("got 0 ranks, expected at least 1".to_owned());
+        }
+        let function = self.function;
+        self.count_uses(&function.body, 0, &mut BTreeMap::new());
+        let arguments = self.arguments(function)?;
+        let results = self.block(&function.body)?;
+        let results = self.results(function, &results)?;
+        self.finish(arguments, results)
+    }
+
+    fn arguments(&mut self, function: &Function) -> Result<Vec<(SlotId, Type)>, Problem> {
+        let given = self.setting.arguments.clone();
+        if let Some(given) = &given
+            && given.len() != function.body.arguments.len()
+        {
+            return Err(format!(
+                "@{} takes {} arguments, got {}",
+                function.name,
+                function.body.arguments.len(),
+                given.len()
+            ));
+        }
+        let mut slots = Vec::new();
+        for (number, value) in function.body.arguments.iter().enumerate() {
+            let declared = function.ty(*value);
+            let ty = match &given {
+                Some(given) => self.bound(number, declared, &given[number])?,
+                None => declared.clone(),
+            };
+            let shape: Option<Vec<usize>> = ty.shape().iter().copied().collect();
+            let (Some(shape), Some(dtype)) = (shape, ty.dtype()) else {
+                return Err(format!(
+                    "argument {number} has lengths that are not known, expected all of them"
+                ));
+            };
+            let home = self.declared_home(&ty, &shape)?;
+            let home = home.map_or_else(|| self.auto(&shape), Ok)?;
+            let slot = self.new_slot(dtype, home);
+            let expr = self.exprs.slot(slot, dtype, &shape);
+            self.env.insert(*value, expr);
+            slots.push((slot, ty));
+        }
+        Ok(slots)
+    }
+
+    /// A declared type with the lengths of what is given.
+    fn bound(&self, number: usize, declared: &Type, given: &Type) -> Result<Type, Problem> {
+        let (want, got) = (declared.shape(), given.shape());
+        let fits = want.len() == got.len()
+            && want.iter().zip(got).all(|(want, got)| want.is_none() || want == got);
+        if !fits || declared.dtype() != given.dtype() {
+            return Err(format!(
+                "argument {number}: got {} of {}, expected {} of {}",
+                crate::infer::shape_text(got),
+                given.dtype().map_or("no elements", DType::name),
+                crate::infer::shape_text(want),
+                declared.dtype().map_or("no elements", DType::name),
+            ));
+        }
+        let mut ty = declared.clone();
+        if let Type::Array(array) = &mut ty {
+            array.shape = got.to_vec();
+        }
+        Ok(ty)
+    }
+
+    fn results(
+        &mut self,
+        function: &Function,
+        results: &[ExprId],
+    ) -> Result<Vec<(SlotId, Type)>, Problem> {
+        let mut slots = Vec::new();
+        for (expr, ty) in results.iter().zip(&function.results) {
+            let shape = self.exprs[*expr].shape.clone();
+            let hint = match ty {
+                Type::Array(array)
+                    if array.envs.iter().any(|env| matches!(env, crate::Env::Spread(_))) =>
+                {
+                    self.declared_home(ty, &shape)?
+                }
+                _ => None,
+            };
+            let slot = self.materialise(*expr, hint.as_ref())?;
+            let mut ty = ty.clone();
+            if let Type::Array(array) = &mut ty {
+                array.shape = shape.into_iter().map(Some).collect();
+            }
+            slots.push((slot, ty));
+        }
+        Ok(slots)
+    }
+
+    fn auto(&self, shape: &[usize]) -> Result<Distribution, Problem> {
+        Distribution::auto(shape, self.ranks).map_err(|error| error.to_string())
+    }
+
+    /// Lowers the operations of a block; gives what its last operation passes on.
+    fn block(&mut self, block: &'a Block) -> Result<Vec<ExprId>, Problem> {
+        for operation in &block.operations {
+            if operation.place.line != 0 {
+                self.place = operation.place.clone();
+            }
+            if let Some(values) = self.operation(operation)? {
+                return Ok(values);
+            }
+        }
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,187 @@
+//! Distributions as the lowering needs them: who owns what along an axis, and new ones made of
+//! the axes of others.
+
+use pantile_geometry::{Axis, AxisMap, Cut, Cuts, Distribution, Mesh};
+
+use super::{Along, Stretch};
+
+/// A half-open interval of indices for each coordinate along an axis.
+pub(crate) type Windows = Vec<(i64, i64)>;
+
+/// What went wrong with a distribution, as a sentence.
+pub(crate) type Problem = String;
+
+/// The axes of a distribution that is a product; boxes are refused where distributions come in.
+pub(crate) fn axes(distribution: &Distribution) -> &[AxisMap] {
+    distribution.axes().unwrap_or(&[])
+}
+
+/// True if the axis is cut in blocks, or not at all.
+pub(crate) fn is_block(map: &AxisMap) -> bool {
+    matches!(map.cut(), Cut::Block(_)) && map.view().is_none() && !map.is_periodic()
+}
+
+/// True if every coordinate has the whole axis.
+pub(crate) fn is_whole(map: &AxisMap) -> bool {
+    is_block(map) && map.parts() == 1
+}
+
+/// The names of the mesh axes that cut an array axis.
+fn over<'a>(map: &AxisMap, mesh: &'a Mesh) -> Vec<&'a str> {
+    map.over().iter().map(|axis| mesh.names()[*axis].as_str()).collect()
+}
+
+/// The description of an axis, without halos.
+pub(crate) fn describe(map: &AxisMap, mesh: &Mesh) -> Axis {
+    let over = over(map, mesh);
+    let all = || map.held(0).iter().map(|(_, set)| set.iter().count()).sum::<usize>();
+    match map.cut() {
+        // Whoever has everything may as well have it in order.
+        Cut::Cyclic { .. } | Cut::Indexed { .. } if map.parts() == 1 && all() == map.length() => {
+            Axis::block(&over)
+        }
+        Cut::Block(cuts) if map.view().is_none() => Axis::cut(&over, cuts.clone()),
+        Cut::Cyclic { block } if map.view().is_none() => Axis::cyclic(&over, *block),
+        // Lists, and views of anything, by the indices that each coordinate owns.
+        _ => {
+            let list = |coordinate: usize| {
+                let held = map.held(coordinate);
+                let indices = held.iter().flat_map(|(_, set)| set.iter());
+                indices.map(|index| i64::try_from(index).unwrap_or(i64::MAX)).collect()
+            };
+            Axis::indexed(&over, (0..map.parts()).map(list).collect())
+        }
+    }
+}
+
+/// The same distribution where every rank holds what it owns and nothing else.
+pub(crate) fn plain(distribution: &Distribution) -> Result<Distribution, Problem> {
+    let mesh = distribution.mesh();
+    let described = axes(distribution).iter().map(|map| describe(map, mesh)).collect();
+    build(distribution.shape(), mesh, described)
+}
+
+/// A distribution, with its error as a sentence.
+pub(crate) fn build(
+    shape: &[usize],
+    mesh: &Mesh,
+    axes: Vec<Axis>,
+) -> Result<Distribution, Problem> {
+    Distribution::new(shape, mesh.clone(), axes).map_err(|error| error.to_string())
+}
+
+/// The distribution of an array whose axis `i` is axis `map[i].0` of another one on stretch
+/// `map[i].1`, or not cut where that is `None`: every element lives where the other's does.
+pub(crate) fn follow(
+    base: &Distribution,
+    shape: &[usize],
+    map: &[Option<(usize, Stretch)>],
+) -> Result<Distribution, Problem> {
+    let mesh = base.mesh();
+    let described = map.iter().zip(shape).map(|(from, length)| match from {
+        None => Axis::whole(),
+        Some((axis, stretch)) => stretched(&axes(base)[*axis], mesh, *stretch, *length),
+    });
+    build(shape, mesh, described.collect())
+}
+
+/// The part of an axis that a stretch sees, cut where the axis is cut.
+fn stretched(map: &AxisMap, mesh: &Mesh, stretch: Stretch, length: usize) -> Axis {
+    let whole = stretch.offset == 0 && stretch.step == 1 && length == map.length();
+    if whole {
+        return describe(map, mesh);
+    }
+    let over = over(map, mesh);
+    if !is_block(map) {
+        // A part of an axis that is dealt out has no short form: blocks instead.
+        return Axis::block(&over);
+    }
+    let mut cuts: Vec<usize> = vec![0];
+    for coordinate in 0..map.parts() {
+        let (_, end) = owned_part(map, coordinate, stretch);
+        cuts.push(end.max(cuts[coordinate]));
+    }
+    if let Some(last) = cuts.last_mut() {
+        *last = length;
+    }
+    Axis::cut(&over, Cuts::At(cuts.into()))
+}
+
+/// The `k`s of a stretch whose index a coordinate owns (of a cut in blocks).
+pub(crate) fn owned_part(map: &AxisMap, coordinate: usize, stretch: Stretch) -> (usize, usize) {
+    let (low, high) = map.owned(coordinate);
+    (count_below(stretch, low), count_below(stretch, high))
+}
+
+/// How many indices of a stretch lie below `index`.
+fn count_below(stretch: Stretch, index: usize) -> usize {
+    let index = i64::try_from(index).unwrap_or(i64::MAX);
+    let before = (index - stretch.offset + stretch.step - 1).div_euclid(stretch.step);
+    usize::try_from(before).unwrap_or(0).min(stretch.size)
+}
+
+/// The indices that `along` reaches from the `k`s `from..to`; `None` if there are none.
+pub(crate) fn reached(along: Along, (from, to): (usize, usize)) -> Option<(i64, i64)> {
+    match along {
+        Along::Fixed(index) => Some((index, index + 1)),
+        Along::Moves { offset, step, .. } => {
+            if from >= to {
+                return None;
+            }
+            let at = |k: usize| offset + step * i64::try_from(k).unwrap_or(i64::MAX);
+            let (first, last) = (at(from), at(to - 1));
+            Some((first.min(last), first.max(last) + 1))
+        }
+    }
+}
+
+/// The smallest interval around both; `(0, 0)` is empty.
+pub(crate) fn hull(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
+    if one.0 >= one.1 {
+        other
+    } else if other.0 >= other.1 {
+        one
+    } else {
+        (one.0.min(other.0), one.1.max(other.1))
+    }
+}
+
+/// What a coordinate owns of a block axis, as positions.
+pub(crate) fn owned(map: &AxisMap, coordinate: usize) -> (i64, i64) {
+    let (low, high) = map.owned(coordinate);
+    (i64::try_from(low).unwrap_or(i64::MAX), i64::try_from(high).unwrap_or(i64::MAX))
+}
+
+/// The distribution with room, and if `hold` held, in these windows where an axis has some.
+pub(crate) fn windowed(
+    home: &Distribution,
+    windows: &[Option<Windows>],
+    hold: bool,
+) -> Result<Distribution, Problem> {
+    let mesh = home.mesh();
+    let described = axes(home).iter().zip(windows).map(|(map, windows)| {
+        let axis = describe(map, mesh);
+        match windows {
+            None => axis,
+            Some(list) if hold => axis.held(list),
+            Some(list) => axis.room(list),
+        }
+    });
+    build(home.shape(), mesh, described.collect())
+}
+
+/// Windows of two requests together.
+pub(crate) fn join(one: &Option<Windows>, other: &Option<Windows>) -> Option<Windows> {
+    match (one, other) {
+        (None, windows) | (windows, None) => windows.clone(),
+        (Some(one), Some(other)) => {
+            Some(one.iter().zip(other).map(|(a, b)| hull(*a, *b)).collect())
+        }
+    }
+}
+
+/// Copies on every rank of the world.
+pub(crate) fn everywhere(shape: &[usize], ranks: usize) -> Result<Distribution, Problem> {
+    let mesh = Mesh::line(ranks).map_err(|error| error.to_string())?;
+    Distribution::copies(shape, mesh).map_err(|error| error.to_string())
+}

@@ -1,0 +1,183 @@
+//! Which arrays share memory: those that never matter at the same time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::steps::{read, written};
+use super::{Along, Compute, Executable, Read, SlotId, Step, Turns, Write};
+
+/// From when to when the elements of a slot matter.
+#[derive(Clone, Copy)]
+struct Life {
+    from: usize,
+    to: usize,
+}
+
+/// Lives of slots by the numbers of steps.
+struct Lives {
+    lives: BTreeMap<SlotId, Life>,
+    clock: usize,
+    /// Slots that may live on in the memory of another that ends when they begin.
+    takeovers: BTreeMap<SlotId, Vec<SlotId>>,
+}
+
+impl Lives {
+    fn define(&mut self, slot: SlotId, at: usize) {
+        let life = self.lives.entry(slot).or_insert(Life { from: at, to: at });
+        life.from = life.from.min(at);
+        life.to = life.to.max(at);
+    }
+
+    fn touch(&mut self, slot: SlotId, at: usize) {
+        let life = self.lives.entry(slot).or_insert(Life { from: 0, to: at });
+        life.to = life.to.max(at);
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.clock += 1;
+            let at = self.clock;
+            read(step, &mut |slot| self.touch(slot, at));
+            match step {
+                Step::Repeat(repeat) => {
+                    let begin = self.clock;
+                    for carried in &repeat.carried {
+                        self.define(carried.current, begin);
+                        self.takeovers.entry(carried.current).or_default().push(carried.initial);
+                    }
+                    if let Turns::Count { counter, .. } = &repeat.turns {
+                        self.define(*counter, begin);
+                    }
+                    if let Turns::While { before, .. } = &repeat.turns {
+                        self.steps(before);
+                    }
+                    self.steps(&repeat.body);
+                    self.clock += 1;
+                    self.turn_around(repeat, begin, self.clock);
+                }
+                Step::Compute(compute) => {
+                    for (slot, from) in pointwise(compute) {
+                        self.takeovers.entry(slot).or_default().push(from);
+                    }
+                    written(step, &mut |slot| self.define(slot, at));
+                }
+                // What travels must not be written meanwhile: nobody takes over memory here.
+                _ => written(step, &mut |slot| self.define(slot, at)),
+            }
+        }
+    }
+
+    /// What a loop uses of the world around it lives as long as the loop; what it carries too.
+    fn turn_around(&mut self, repeat: &super::Repeat, begin: usize, end: usize) {
+        for life in self.lives.values_mut() {
+            if life.from < begin && life.to > begin {
+                life.to = life.to.max(end);
+            }
+        }
+        let condition = match &repeat.turns {
+            Turns::While { condition, .. } => Some(*condition),
+            Turns::Count { counter, .. } => Some(*counter),
+        };
+        for slot in repeat.carried.iter().flat_map(|one| [one.current, one.next]).chain(condition) {
+            self.touch(slot, end);
+            if let Some(life) = self.lives.get_mut(&slot)
+                && repeat.carried.iter().any(|one| one.current == slot)
+            {
+                life.from = life.from.min(begin);
+            }
+        }
+    }
+}
+
+/// Slots that a loop stores and slots that it reads at the same places only, of the same type.
+fn pointwise(compute: &Compute) -> Vec<(SlotId, SlotId)> {
+    let same: Vec<Along> = compute
+        .region
+        .iter()
+        .enumerate()
+        .map(|(axis, stretch)| Along::Moves { axis, offset: stretch.offset, step: stretch.step })
+        .collect();
+    let shifted: BTreeSet<SlotId> = compute
+        .reads
+        .iter()
+        .filter_map(|read| match read {
+            Read::Slot(slot, _, access) if *access != same => Some(*slot),
+            _ => None,
+        })
+        .collect();
+    let mut sources: Vec<SlotId> = compute
+        .reads
+        .iter()
+        .filter_map(|read| match read {
+            Read::Slot(slot, ..) => Some(*slot),
+            Read::Index { .. } => None,
+        })
+        .chain(compute.backgrounds.iter().map(|(_, from)| *from))
+        .filter(|slot| !shifted.contains(slot))
+        .collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let targets = compute.writes.iter().filter_map(|write| match write {
+        Write::Slot(slot, _) => Some(*slot),
+        Write::Fold(..) => None,
+    });
+    let mut pairs = Vec::new();
+    for target in targets {
+        // Whoever has a background takes that one's memory or none.
+        let background = compute.backgrounds.iter().find(|(slot, _)| *slot == target);
+        match background {
+            Some((_, from)) if sources.contains(from) => pairs.push((target, *from)),
+            Some(_) => {}
+            None => pairs.extend(sources.iter().map(|source| (target, *source))),
+        }
+    }
+    pairs
+}
+
+impl Executable {
+    /// Gives slots that never live at the same time the same memory.
+    pub fn reuse(&mut self) {
+        let mut lives = Lives { lives: BTreeMap::new(), clock: 0, takeovers: BTreeMap::new() };
+        for (slot, _) in &self.arguments {
+            lives.define(*slot, 0);
+        }
+        lives.steps(&self.steps);
+        for (slot, _) in &self.results {
+            lives.touch(*slot, usize::MAX);
+        }
+        let mut order: Vec<SlotId> = lives.lives.keys().copied().collect();
+        order.sort_by_key(|slot| (lives.lives[slot].from, *slot));
+        let mut memories: Vec<(String, usize, SlotId)> = Vec::new();
+        for slot in order {
+            let life = lives.lives[&slot];
+            let key = self.memory_key(slot);
+            let complex = matches!(
+                self.slots[slot.index()].dtype,
+                pantile_lanes::DType::C64 | pantile_lanes::DType::C128
+            );
+            let heirs = lives.takeovers.get(&slot).cloned().unwrap_or_default();
+            let free = memories.iter().position(|(other, until, last)| {
+                let handed = *until == life.from && heirs.contains(last) && !complex;
+                *other == key && (*until < life.from || handed)
+            });
+            let buffer = free.unwrap_or_else(|| {
+                memories.push((key.clone(), 0, slot));
+                memories.len() - 1
+            });
+            memories[buffer] = (key, life.to, slot);
+            self.slots[slot.index()].buffer = buffer;
+        }
+        self.buffers = memories.len();
+        // Slots that nobody reads or writes are left: they get no memory of their own.
+        for (number, slot) in self.slots.iter_mut().enumerate() {
+            if !lives.lives.keys().any(|known| known.index() == number) {
+                slot.buffer = usize::MAX;
+            }
+        }
+    }
+
+    /// Slots with the same key have the same memory on every rank.
+    fn memory_key(&self, slot: SlotId) -> String {
+        let slot = &self.slots[slot.index()];
+        format!("{} {}", slot.dtype, slot.home)
+    }
+}

@@ -1,0 +1,179 @@
+//! Slices, and assignments to them.
+
+use super::expr::{ExprId, identity};
+use super::fetch::{Target, whole_region};
+use super::place::{self, Problem};
+use super::{Along, Lowering, Stretch};
+use crate::infer;
+use crate::{Index, Operation, Slice};
+
+impl Lowering<'_> {
+    /// The stretches of a slice of an array of this shape.
+    pub(crate) fn stretches(
+        &self,
+        operation: &Operation,
+        slice: &Slice,
+        first: usize,
+        shape: &[usize],
+    ) -> Result<Vec<Stretch>, Problem> {
+        let mut operands = operation.operands.iter().skip(first);
+        let mut list = |entries: &[Index]| -> Result<Vec<i64>, Problem> {
+            entries
+                .iter()
+                .map(|entry| match entry {
+                    Index::Known(value) => Ok(*value),
+                    Index::Operand => {
+                        let value = operands.next().ok_or("a slice lacks an operand")?;
+                        self.index(*value)
+                    }
+                })
+                .collect()
+        };
+        let (offsets, sizes, steps) =
+            (list(&slice.offsets)?, list(&slice.sizes)?, list(&slice.strides)?);
+        if [offsets.len(), sizes.len(), steps.len()] != [shape.len(); 3] {
+            return Err(format!("a slice has {} axes, expected {}", offsets.len(), shape.len()));
+        }
+        let mut stretches = Vec::new();
+        for axis in 0..shape.len() {
+            let (offset, size, step) = (offsets[axis], sizes[axis], steps[axis]);
+            let count = usize::try_from(size)
+                .map_err(|_| format!("axis {axis}: got size {size}, expected 0 or more"))?;
+            let length = i128::try_from(shape[axis]).unwrap_or(i128::MAX);
+            let last = i128::from(offset) + i128::from(size - 1) * i128::from(step);
+            let inside = (0..length).contains(&i128::from(offset)) && (0..length).contains(&last);
+            if step == 0 || (count > 0 && !inside) {
+                return Err(format!(
+                    "axis {axis}: {size} indices from {offset} by {step} leave the {length} of the array"
+                ));
+            }
+            stretches.push(Stretch { offset, step, size: count });
+        }
+        Ok(stretches)
+    }
+
+    pub(crate) fn slice(
+        &mut self,
+        operation: &Operation,
+        slice: &Slice,
+    ) -> Result<ExprId, Problem> {
+        let of = self.operand(operation, 0)?;
+        let own = self.exprs[of].shape.clone();
+        let stretches = self.stretches(operation, slice, 1, &own)?;
+        let declared = self.function.ty(operation.results[0]).shape();
+        let kept = kept_axes(&stretches, declared)?;
+        let shape: Vec<usize> = kept.iter().map(|axis| stretches[*axis].size).collect();
+        let map: Vec<Along> = stretches
+            .iter()
+            .enumerate()
+            .map(|(axis, stretch)| match kept.iter().position(|other| *other == axis) {
+                Some(new) => Along::Moves { axis: new, offset: stretch.offset, step: stretch.step },
+                None => Along::Fixed(stretch.offset),
+            })
+            .collect();
+        Ok(self.exprs.view(of, &map, &shape))
+    }
+
+    /// The next version of an array, a region of which is assigned.
+    pub(crate) fn update(
+        &mut self,
+        operation: &Operation,
+        slice: &Slice,
+    ) -> Result<ExprId, Problem> {
+        let (source, base) = (self.operand(operation, 0)?, self.operand(operation, 1)?);
+        let shape = self.exprs[base].shape.clone();
+        let stretches = self.stretches(operation, slice, 2, &shape)?;
+        self.assigned(source, base, stretches)
+    }
+
+    /// `base` with `source` at a region.
+    pub(crate) fn assigned(
+        &mut self,
+        source: ExprId,
+        base: ExprId,
+        mut stretches: Vec<Stretch>,
+    ) -> Result<ExprId, Problem> {
+        let (dtype, shape) = (self.exprs[base].dtype, self.exprs[base].shape.clone());
+        let sizes: Vec<usize> = stretches.iter().map(|stretch| stretch.size).collect();
+        if sizes.contains(&0) {
+            return Ok(base);
+        }
+        let source = self.exprs.cast(source, dtype);
+        let mut source = self.spread_to(source, &sizes)?;
+        // Regions go upwards; what is assigned is turned around instead.
+        let mut turn = identity(sizes.len());
+        for (axis, stretch) in
+            stretches.iter_mut().enumerate().filter(|(_, stretch)| stretch.step < 0)
+        {
+            let last = i64::try_from(stretch.size).unwrap_or(i64::MAX) - 1;
+            turn[axis] = Along::Moves { axis, offset: last, step: -1 };
+            *stretch = Stretch {
+                offset: stretch.offset + last * stretch.step,
+                step: -stretch.step,
+                ..*stretch
+            };
+        }
+        source = self.exprs.view(source, &turn, &sizes);
+        for stretch in stretches.iter_mut().filter(|stretch| stretch.size == 1) {
+            stretch.step = 1;
+        }
+        if stretches == whole_region(&shape) {
+            // Nothing is left of the old version but where it lives.
+            let home = self.plain_slot(base).map(|slot| self.slots[slot.index()].home.clone());
+            let slot = self.materialise(source, home.as_ref())?;
+            return Ok(self.exprs.slot(slot, dtype, &shape));
+        }
+        let mut slot = self.materialise(base, None)?;
+        let home = self.slots[slot.index()].home.clone();
+        let partly = place::axes(&home).iter().zip(&stretches).zip(&shape).any(
+            |((map, stretch), length)| {
+                !place::is_block(map) && (stretch.size != *length || stretch.step != 1)
+            },
+        );
+        let home = if partly { place::plain(&self.auto_blocks(&shape)?)? } else { home };
+        if partly {
+            slot = self.moved(slot, &home, "redistribute")?;
+        }
+        let next = self.new_slot(dtype, home.clone());
+        self.compute(
+            vec![(source, Target::Store(next))],
+            (&home, stretches),
+            &[],
+            vec![(next, slot)],
+        )?;
+        Ok(self.exprs.slot(next, dtype, &shape))
+    }
+
+    pub(crate) fn auto_blocks(
+        &self,
+        shape: &[usize],
+    ) -> Result<pantile_geometry::Distribution, Problem> {
+        let text = |error: pantile_geometry::Error| error.to_string();
+        let mesh = pantile_geometry::Mesh::line(self.ranks).map_err(text)?;
+        pantile_geometry::Distribution::blocks(shape, mesh).map_err(text)
+    }
+}
+
+/// The axes of a slice that are left: all but as many of length 1 as the declared shape lacks, the
+/// first ones that leave what is declared.
+fn kept_axes(stretches: &[Stretch], declared: &[Option<usize>]) -> Result<Vec<usize>, Problem> {
+    fn from(axis: usize, stretches: &[Stretch], declared: &[Option<usize>]) -> Option<Vec<usize>> {
+        let Some((stretch, rest)) = stretches.split_first() else {
+            return declared.is_empty().then(Vec::new);
+        };
+        let droppable = stretch.size == 1 && stretches.len() > declared.len();
+        let dropped = droppable.then(|| from(axis + 1, rest, declared)).flatten();
+        dropped.or_else(|| {
+            let (dim, others) = declared.split_first()?;
+            let fits = dim.is_none_or(|dim| dim == stretch.size);
+            let mut kept = fits.then(|| from(axis + 1, rest, others)).flatten()?;
+            kept.insert(0, axis);
+            Some(kept)
+        })
+    }
+    from(0, stretches, declared).ok_or_else(|| {
+        let sizes: Vec<usize> = stretches.iter().map(|stretch| stretch.size).collect();
+        let declared = infer::shape_text(declared);
+        format!("a slice of sizes {sizes:?} is no array of shape {declared}")
+    })
+}

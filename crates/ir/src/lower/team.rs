@@ -1,0 +1,150 @@
+//! Where a type says that an array lives.
+
+use pantile_geometry::{Axis, Cuts, Distribution, Mesh, Rank};
+
+use super::Lowering;
+use super::place::{self, Problem};
+use crate::{Attribute, Env, Type};
+
+impl Lowering<'_> {
+    /// The distribution that a type names, if it names one.
+    pub(crate) fn declared_home(
+        &self,
+        ty: &Type,
+        shape: &[usize],
+    ) -> Result<Option<Distribution>, Problem> {
+        let Type::Array(array) = ty else {
+            return place::everywhere(shape, self.ranks).map(Some);
+        };
+        for env in &array.envs {
+            match env {
+                Env::Spread(text) => return self.spread(text, shape).map(Some),
+                Env::Dist(dist) if dist.local.is_some() => {
+                    return Err(
+                        "the type has the parts of one member (loffs, lparts), expected one \
+                                for all of them: a team only"
+                            .to_owned(),
+                    );
+                }
+                Env::Dist(dist) => return self.team_home(&dist.team, shape).map(Some),
+                Env::Gpu(_) | Env::Other(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The ranks of a team.
+    pub(crate) fn team(&self, team: &Attribute) -> Vec<Rank> {
+        let name = team_name(team);
+        self.setting.teams.get(&name).cloned().unwrap_or_else(|| (0..self.ranks).collect())
+    }
+
+    /// Axis 0 in blocks over a team, the remainder on the last ones.
+    fn team_home(&self, team: &Attribute, shape: &[usize]) -> Result<Distribution, Problem> {
+        let ranks = self.team(team);
+        let text = |error: pantile_geometry::Error| error.to_string();
+        let mesh = Mesh::line(ranks.len()).map_err(text)?.with_team(ranks).map_err(text)?;
+        self.check_ranks(&mesh)?;
+        let axes = (0..shape.len()).map(|axis| match axis {
+            0 => Axis::cut(&[mesh.names()[0].as_str()], Cuts::RemainderLast),
+            _ => Axis::whole(),
+        });
+        place::build(shape, &mesh, axes.collect())
+    }
+
+    fn spread(&self, text: &str, shape: &[usize]) -> Result<Distribution, Problem> {
+        if shape.is_empty() || text == "copies" {
+            return place::everywhere(shape, self.ranks);
+        }
+        if text == "auto" {
+            return self.auto(shape);
+        }
+        let full = full_text(text, shape, self.ranks)?;
+        let home: Distribution = full.parse().map_err(|error| format!("{error} in {full:?}"))?;
+        if home.has_terms() || home.axes().is_none() {
+            return Err(format!("{text:?} has terms or boxes, expected a product of axes"));
+        }
+        self.check_ranks(home.mesh())?;
+        place::plain(&home)
+    }
+
+    fn check_ranks(&self, mesh: &Mesh) -> Result<(), Problem> {
+        match mesh.ranks().find(|rank| *rank >= self.ranks) {
+            Some(rank) => Err(format!("got rank {rank}, expected ranks below {}", self.ranks)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The name of a team: a number, a string or a symbol as text.
+pub(crate) fn team_name(team: &Attribute) -> String {
+    match team {
+        Attribute::Int(number, _) => number.to_string(),
+        Attribute::String(name) | Attribute::Symbol(name) | Attribute::Opaque(name) => name.clone(),
+        Attribute::Bool(value) => value.to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Where an array of a type lives that is given to a program.
+///
+/// # Errors
+/// If the type names no distribution that exists on so many ranks.
+pub fn home_of(ty: &Type, setting: &super::Setting) -> Result<Distribution, super::LowerError> {
+    let program = crate::Program::default();
+    let function = crate::Function::new("");
+    let lowering = Lowering::new(&program, &function, setting);
+    let shape: Option<Vec<usize>> = ty.shape().iter().copied().collect();
+    let home = shape.ok_or_else(|| "a length is not known".to_owned()).and_then(|shape| {
+        lowering.declared_home(ty, &shape)?.map_or_else(|| lowering.auto(&shape), Ok)
+    });
+    home.map_err(|message| super::LowerError { message, place: crate::Place::default() })
+}
+
+/// The text of a distribution made of a template without shape, in which a mesh axis of size `*`
+/// takes the ranks that the others leave.
+pub(crate) fn full_text(template: &str, shape: &[usize], ranks: usize) -> Result<String, Problem> {
+    let shape_text: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    if template.contains(':') && !template.contains('*') {
+        // Complete but for the shape.
+        return Ok(format!("{} on {template}", shape_text.join("x")));
+    }
+    let (mesh, axes) = match template.split_once(':') {
+        Some((mesh, axes)) => (mesh.trim(), axes.trim()),
+        None if template.trim() == "block" => ("r=*", ""),
+        None => ("r=*", template.trim()),
+    };
+    let sizes: Vec<(&str, &str)> = mesh
+        .split(',')
+        .map(|axis| axis.split_once('=').map(|(name, size)| (name.trim(), size.trim())))
+        .collect::<Option<_>>()
+        .ok_or_else(|| format!("got the mesh {mesh:?}, expected NAME=SIZE, NAME=*"))?;
+    let mut fixed: usize = 1;
+    for (_, size) in sizes.iter().filter(|(_, size)| *size != "*") {
+        let size: usize = size.parse().map_err(|_| format!("got the size {size:?} in {mesh:?}"))?;
+        fixed = fixed.checked_mul(size.max(1)).ok_or_else(|| format!("{mesh:?} is too large"))?;
+    }
+    if sizes.iter().filter(|(_, size)| *size == "*").count() > 1 {
+        return Err(format!("got the mesh {mesh:?}, expected at most one size *"));
+    }
+    let rest = ranks / fixed;
+    if rest == 0 {
+        return Err(format!("{mesh:?} needs at least {fixed} ranks, got {ranks}"));
+    }
+    let mesh: Vec<String> = sizes
+        .iter()
+        .map(|(name, size)| match *size {
+            "*" => format!("{name}={rest}"),
+            size => format!("{name}={size}"),
+        })
+        .collect();
+    let axes = match axes {
+        "" => {
+            let mut all = vec!["block(r)"];
+            all.resize(shape.len().max(1), "whole");
+            all.join(", ")
+        }
+        axes => axes.to_owned(),
+    };
+    Ok(format!("{} on {}: {axes}", shape_text.join("x"), mesh.join(", ")))
+}

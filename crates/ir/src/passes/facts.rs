@@ -1,0 +1,362 @@
+//! What is known of values before anything runs: constants, and where the parts of one member lie.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use pantile_geometry::slices::{self, Parts, Slice};
+use pantile_lanes::Scalar;
+
+use super::Member;
+use super::rewrite::entries;
+use crate::{ArrayType, DistEnv, Env, Function, Index, LocalParts, Op, Operation, Type, Value};
+
+/// Where the parts of one member lie: rows of the first axis, columns of the others.
+#[derive(Clone, Debug)]
+pub(super) struct Local {
+    /// The first stored row.
+    pub(super) offset: usize,
+    /// Rows of left halo, owned part, right halo.
+    pub(super) rows: [usize; 3],
+    /// Stored columns along the other axes.
+    pub(super) columns: Vec<Range<usize>>,
+    /// True if nothing made the halos, which are then `0x0`.
+    pub(super) invented: bool,
+}
+
+impl Local {
+    /// What a type says, if it says all.
+    pub(super) fn of_type(array: &ArrayType) -> Option<Self> {
+        let local = array.dist_env()?.local.as_ref()?;
+        let offsets: Vec<usize> =
+            local.offsets.iter().map(|o| usize::try_from((*o)?).ok()).collect::<Option<_>>()?;
+        let parts: Vec<Vec<usize>> =
+            local.parts.iter().map(|part| part.iter().copied().collect()).collect::<Option<_>>()?;
+        Self::of_parts(&offsets, &parts, array)
+    }
+
+    /// Parts of these shapes from these offsets on.
+    pub(super) fn of_parts(
+        offsets: &[usize],
+        parts: &[Vec<usize>],
+        array: &ArrayType,
+    ) -> Option<Self> {
+        let ndim = array.ndim();
+        let fits = offsets.len() == ndim && parts.iter().all(|part| part.len() == ndim);
+        if ndim == 0 || !fits {
+            return None;
+        }
+        let rows = match parts {
+            [owned] => [0, owned[0], 0],
+            [left, owned, right] => [left[0], owned[0], right[0]],
+            _ => return None,
+        };
+        let empty = rows.iter().sum::<usize>() == 0;
+        let mut columns = Vec::new();
+        for axis in 1..ndim {
+            // The shape of an empty part says nothing.
+            let stored = parts.iter().filter(|part| part[0] > 0).map(|part| part[axis]).max();
+            let size = match (empty, array.shape[axis]) {
+                (true, Some(length)) => length.checked_sub(offsets[axis])?,
+                _ => stored.unwrap_or(0),
+            };
+            columns.push(offsets[axis]..offsets[axis] + size);
+        }
+        Some(Self { offset: offsets[0], rows, columns, invented: parts.len() == 1 })
+    }
+
+    /// The default partition.
+    pub(super) fn default_of(shape: &[usize], member: &Member) -> Option<Self> {
+        let (ranks, rank) = member.known()?;
+        let region = slices::default_partition(shape, ranks, rank).ok()?;
+        let (rows, columns) = region.split_first()?;
+        Some(Self {
+            offset: rows.start,
+            rows: [0, rows.len(), 0],
+            columns: columns.to_vec(),
+            invented: true,
+        })
+    }
+
+    /// The owned rows.
+    pub(super) fn owned_rows(&self) -> Range<usize> {
+        let start = self.offset + self.rows[0];
+        start..start + self.rows[1]
+    }
+
+    /// The owned box.
+    pub(super) fn owned(&self) -> Vec<Range<usize>> {
+        std::iter::once(self.owned_rows()).chain(self.columns.iter().cloned()).collect()
+    }
+
+    /// All stored rows.
+    pub(super) fn all_rows(&self) -> usize {
+        self.rows.iter().sum()
+    }
+
+    /// As a view sees it.
+    pub(super) fn parts(&self) -> Parts {
+        let [left, owned, right] = self.rows;
+        Parts { offset: self.offset, left, owned, right }
+    }
+
+    /// The shape of a part.
+    pub(super) fn part_shape(&self, part: usize) -> Vec<usize> {
+        let columns = self.columns.iter().map(ExactSizeIterator::len);
+        std::iter::once(self.rows[part]).chain(columns).collect()
+    }
+
+    /// As types write it.
+    pub(super) fn to_type(&self) -> LocalParts {
+        let offsets = std::iter::once(self.offset).chain(self.columns.iter().map(|c| c.start));
+        let part = |part: usize| {
+            let shape = self.part_shape(part);
+            let none = self.invented && part != 1;
+            shape.into_iter().map(|length| Some(if none { 0 } else { length })).collect()
+        };
+        LocalParts {
+            offsets: offsets.map(|offset| i64::try_from(offset).ok()).collect(),
+            parts: (0..3).map(part).collect(),
+        }
+    }
+
+    /// True if both have the same rows and columns, and none in halos.
+    pub(super) fn is_plain_like(&self, other: &Self) -> bool {
+        self.offset == other.offset
+            && self.rows == other.rows
+            && self.rows[0] + self.rows[2] == 0
+            && self.columns == other.columns
+    }
+}
+
+/// Facts about the values of one function, as its operations are read in order.
+pub(super) struct Facts {
+    pub(super) member: Member,
+    known: BTreeMap<Value, Scalar>,
+    locals: BTreeMap<Value, Local>,
+}
+
+impl Facts {
+    pub(super) fn new(member: &Member) -> Self {
+        Self { member: *member, known: BTreeMap::new(), locals: BTreeMap::new() }
+    }
+
+    /// The constant that a value is.
+    pub(super) fn scalar(&self, value: Value) -> Option<Scalar> {
+        self.known.get(&value).copied()
+    }
+
+    /// The whole number that a value is.
+    pub(super) fn index(&self, value: Value) -> Option<i64> {
+        self.scalar(value)?.get::<i64>()
+    }
+
+    /// The length or offset that a value is.
+    pub(super) fn count(&self, value: Value) -> Option<usize> {
+        usize::try_from(self.index(value)?).ok()
+    }
+
+    /// The counts that values are.
+    pub(super) fn counts(&self, values: &[Value]) -> Option<Vec<usize>> {
+        values.iter().map(|value| self.count(*value)).collect()
+    }
+
+    /// Ranges from offsets and as many sizes after them.
+    pub(super) fn ranges(&self, values: &[Value]) -> Option<Vec<Range<usize>>> {
+        let numbers = self.counts(values)?;
+        let (offsets, sizes) = numbers.split_at(numbers.len() / 2);
+        offsets.iter().zip(sizes).map(|(o, s)| Some(*o..o.checked_add(*s)?)).collect()
+    }
+
+    /// Slices from offsets, sizes and strides.
+    pub(super) fn slices(&self, values: &[Value]) -> Option<Vec<Slice>> {
+        made_slices(&self.counts(values)?)
+    }
+
+    /// Where the parts of an array lie.
+    pub(super) fn local(&self, value: Value) -> Option<&Local> {
+        self.locals.get(&value)
+    }
+
+    /// The slice of an operation in numbers; `dynamic` are its operands from the slice's on.
+    pub(super) fn numbers(&self, slice: &crate::Slice, dynamic: &[Value]) -> Option<Vec<Slice>> {
+        let mut dynamic = dynamic.iter();
+        let number = |entry: &Index| match entry {
+            Index::Known(number) => usize::try_from(*number).ok(),
+            Index::Operand => self.count(*dynamic.next()?),
+        };
+        made_slices(&entries(slice).map(number).collect::<Option<Vec<usize>>>()?)
+    }
+
+    /// Notes what an argument of a block says about itself.
+    pub(super) fn argument(&mut self, function: &Function, value: Value) {
+        if let Some(local) = self.declared(function, value) {
+            self.locals.insert(value, local);
+        }
+    }
+
+    fn declared(&self, function: &Function, value: Value) -> Option<Local> {
+        let array = function.ty(value).as_array()?;
+        match array.dist_env()? {
+            DistEnv { local: None, .. } => Local::default_of(&array.known_shape()?, &self.member),
+            _ => Local::of_type(array),
+        }
+    }
+
+    /// Notes what an operation says about its results.
+    pub(super) fn note(&mut self, function: &Function, operation: &Operation) {
+        if let (Op::Constant(scalar), [result]) = (&operation.op, &operation.results[..]) {
+            self.known.insert(*result, *scalar);
+        }
+        for result in &operation.results {
+            let Type::Array(array) = function.ty(*result) else { continue };
+            if array.dist_env().is_none() {
+                continue;
+            }
+            let found = Local::of_type(array).or_else(|| self.made(function, operation, array));
+            if let Some(local) = found {
+                self.locals.insert(*result, local);
+            }
+        }
+    }
+
+    /// Where the result of an operation lies.
+    pub(super) fn made(
+        &self,
+        function: &Function,
+        operation: &Operation,
+        to: &ArrayType,
+    ) -> Option<Local> {
+        let operands = &operation.operands;
+        match &operation.op {
+            Op::Subview(slice) => self.viewed(operands, slice, false, to),
+            Op::DistSubview { slice, target } => self.viewed(operands, slice, *target, to),
+            Op::Repartition { request } => self.moved(operands, *request, to),
+            Op::DistUnary(_) | Op::Unary(_) | Op::Cast | Op::Copy | Op::CastElement { .. } => {
+                self.local(*operands.first()?).cloned()
+            }
+            Op::DistBinary(_) => self.combined(function, &operands[..2], to),
+            Op::InitDist => {
+                let offsets = self.counts(&operands[..to.ndim()])?;
+                let part = |value: &Value| function.ty(*value).as_array()?.known_shape();
+                let parts: Vec<Vec<usize>> =
+                    operands[to.ndim()..].iter().map(part).collect::<Option<_>>()?;
+                Local::of_parts(&offsets, &parts, to)
+            }
+            // Who makes an array from nothing makes its default partition; of the others only the
+            // type could say more.
+            op if creates(op) || to.dist_env()?.local.is_none() => {
+                Local::default_of(&to.known_shape()?, &self.member)
+            }
+            _ => None,
+        }
+    }
+
+    fn viewed(
+        &self,
+        operands: &[Value],
+        slice: &crate::Slice,
+        target: bool,
+        to: &ArrayType,
+    ) -> Option<Local> {
+        let base = self.local(*operands.first()?)?;
+        let ndim = slice.sizes.len();
+        if to.ndim() != ndim || base.columns.len() + 1 != ndim {
+            return None;
+        }
+        let numbers = self.numbers(slice, &operands[1..])?;
+        let dynamic = super::rewrite::dynamic_count(slice);
+        let targets = match target {
+            true => Some(self.ranges(&operands[1 + dynamic..])?),
+            false => None,
+        };
+        let view =
+            slices::subview_nd(&base.parts(), &base.columns, &numbers, targets.as_deref()).ok()?;
+        let columns = view.offset[1..].iter().zip(&view.trailing);
+        Some(Local {
+            offset: view.offset[0],
+            rows: view.rows.map(|part| part.count),
+            columns: columns.map(|(offset, part)| *offset..offset + part.count).collect(),
+            invented: false,
+        })
+    }
+
+    /// The box that a repartition asks for.
+    pub(super) fn requested(
+        &self,
+        operands: &[Value],
+        request: bool,
+        to: &ArrayType,
+    ) -> Option<Vec<Range<usize>>> {
+        if request {
+            return self.ranges(&operands[1..]);
+        }
+        if to.is_unit() {
+            return Some(vec![0..1; to.ndim()]);
+        }
+        Some(Local::default_of(&to.known_shape()?, &self.member)?.owned())
+    }
+
+    fn moved(&self, operands: &[Value], request: bool, to: &ArrayType) -> Option<Local> {
+        let base = self.local(*operands.first()?)?;
+        let wanted = self.requested(operands, request, to)?;
+        let found = slices::repartition_nd(&base.owned(), &wanted).ok()?;
+        Some(Local {
+            offset: wanted[0].start,
+            rows: [found.rows.left, found.rows.view.len(), found.rows.right],
+            columns: wanted[1..].to_vec(),
+            invented: false,
+        })
+    }
+
+    /// Operands with as many rows each, in one part.
+    fn combined(&self, function: &Function, of: &[Value], to: &ArrayType) -> Option<Local> {
+        let mut made: Option<Local> = None;
+        for value in of {
+            let array = function.ty(*value).as_array()?;
+            if array.ndim() == 0 || (array.is_unit() && !to.is_unit()) {
+                continue;
+            }
+            let local = self.local(*value)?;
+            let rows = local.all_rows();
+            match &made {
+                Some(before) if before.rows[1] != rows => return None,
+                Some(_) => {}
+                None => {
+                    let columns = local.columns.clone();
+                    let offset = local.offset;
+                    made = Some(Local { offset, rows: [0, rows, 0], columns, invented: true });
+                }
+            }
+        }
+        made
+    }
+}
+
+fn creates(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Create { .. }
+            | Op::Linspace { .. }
+            | Op::Arange
+            | Op::Eye { .. }
+            | Op::Random { .. }
+            | Op::IndexAlong { .. }
+            | Op::Reshape { .. }
+            | Op::Permute(_)
+    )
+}
+
+fn made_slices(numbers: &[usize]) -> Option<Vec<Slice>> {
+    let ndim = numbers.len() / 3;
+    let slice = |axis: usize| {
+        Slice::new(numbers[axis], numbers[ndim + axis], numbers[2 * ndim + axis]).ok()
+    };
+    (0..ndim).map(slice).collect()
+}
+
+/// The type with its parts where `local` says.
+pub(super) fn placed_at(array: &ArrayType, local: &Local) -> ArrayType {
+    let Some(env) = array.dist_env() else { return array.clone() };
+    let env = DistEnv { team: env.team.clone(), local: Some(local.to_type()) };
+    array.placed(Some(Env::Dist(env)))
+}

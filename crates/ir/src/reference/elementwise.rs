@@ -1,0 +1,202 @@
+//! Operations on every element: functions, choices, casts, stencils.
+
+use pantile_lanes::{Binary, DType, Scalar, Unary};
+
+use super::arrays::{indices, number, size, spread, together};
+use super::machine::Machine;
+use super::number::{cast, write};
+use super::{Array, Problem};
+use crate::infer;
+use crate::{Arith, Boundary, Predicate};
+
+impl Machine<'_> {
+    /// An array in another type.
+    pub(super) fn cast(&mut self, of: &Array, dtype: DType) -> Result<Array, Problem> {
+        self.spend(of.data.len())?;
+        let data = of.data.iter().map(|value| cast(*value, dtype)).collect();
+        Ok(Array { dtype, shape: of.shape.clone(), data })
+    }
+
+    pub(super) fn unary(
+        &mut self,
+        function: Unary,
+        of: &Array,
+        wanted: Option<DType>,
+    ) -> Result<Array, Problem> {
+        let (compute, dtype) = infer::unary_types(function, of.dtype, wanted)?;
+        let of = self.cast(of, compute)?;
+        let one = |value: &Scalar| self.functions.unary(function, *value, dtype);
+        let data = of.data.iter().map(one).collect::<Result<_, _>>()?;
+        Ok(Array { dtype, shape: of.shape, data })
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        function: Binary,
+        one: &Array,
+        other: &Array,
+        wanted: Option<DType>,
+    ) -> Result<Array, Problem> {
+        let pair = (one.dtype, other.dtype);
+        let (compute, dtype) = infer::binary_types(function, pair, wanted)?;
+        let shape = together(&[&one.shape, &other.shape])?;
+        self.spend(size(&shape)?)?;
+        let (one, other) = (self.cast(one, compute)?, self.cast(other, compute)?);
+        let pairs = spread(&one, &shape)?.into_iter().zip(spread(&other, &shape)?);
+        let found = pairs.map(|(x, y)| self.functions.binary(function, x, y, dtype));
+        let data = found.collect::<Result<_, _>>()?;
+        Ok(Array { dtype, shape, data })
+    }
+
+    /// The second where the first is true, else the third.
+    pub(super) fn choose(
+        &mut self,
+        [which, yes, no]: [&Array; 3],
+        wanted: Option<DType>,
+    ) -> Result<Array, Problem> {
+        if which.dtype != DType::Bool {
+            return Err(format!("a condition has type {}, expected bool", which.dtype));
+        }
+        let dtype = wanted.unwrap_or_else(|| pantile_lanes::promote(yes.dtype, no.dtype));
+        let shape = together(&[&which.shape, &yes.shape, &no.shape])?;
+        self.spend(size(&shape)?)?;
+        let (yes, no) = (self.cast(yes, dtype)?, self.cast(no, dtype)?);
+        let (yes, no) = (spread(&yes, &shape)?, spread(&no, &shape)?);
+        let which = spread(which, &shape)?;
+        let pick = |at: usize| if which[at].get() == Some(true) { yes[at] } else { no[at] };
+        let data = (0..which.len()).map(pick).collect();
+        Ok(Array { dtype, shape, data })
+    }
+
+    /// The larger of each element and the low, then the smaller of that and the high.
+    pub(super) fn clip(
+        &mut self,
+        [of, low, high]: [&Array; 3],
+        wanted: Option<DType>,
+    ) -> Result<Array, Problem> {
+        let natural = pantile_lanes::promote(of.dtype, low.dtype);
+        let dtype = wanted.unwrap_or_else(|| pantile_lanes::promote(natural, high.dtype));
+        let [of, low, high] = [of, low, high].map(|array| self.cast(array, dtype));
+        let above = self.binary(Binary::Maximum, &of?, &low?, None)?;
+        self.binary(Binary::Minimum, &above, &high?, None)
+    }
+
+    pub(super) fn arith(&mut self, arith: Arith, of: &[Array]) -> Result<Array, Problem> {
+        let wrong = || format!("{arith:?} got {} operands", of.len());
+        let dtype = Some(of.first().ok_or_else(wrong)?.dtype);
+        let function = match arith {
+            Arith::NegF => return self.unary(Unary::Negative, &of[0], dtype),
+            Arith::AddI | Arith::AddF => Binary::Add,
+            Arith::SubI | Arith::SubF => Binary::Subtract,
+            Arith::MulI | Arith::MulF => Binary::Multiply,
+            Arith::DivSI | Arith::DivF => Binary::Divide,
+            Arith::FloorDivSI | Arith::CeilDivSI | Arith::RemSI => Binary::FloorDivide,
+            Arith::MinSI => Binary::Minimum,
+            Arith::MaxSI => Binary::Maximum,
+            Arith::AndI => Binary::BitwiseAnd,
+            Arith::OrI => Binary::BitwiseOr,
+            Arith::XOrI => Binary::BitwiseXor,
+        };
+        let other = of.get(1).ok_or_else(wrong)?;
+        match arith {
+            Arith::CeilDivSI => whole_quotient(&of[0], other, |x, y| {
+                if y == 0 { 0 } else { -super::functions::floor_quotient(-x, y) }
+            }),
+            // What the quotient towards zero leaves; of a division by 0 everything.
+            Arith::RemSI => whole_quotient(&of[0], other, |x, y| if y == 0 { x } else { x % y }),
+            _ => self.binary(function, &of[0], other, dtype),
+        }
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        predicate: Predicate,
+        one: &Array,
+        other: &Array,
+    ) -> Result<Array, Problem> {
+        let function = match predicate {
+            Predicate::Eq => Binary::Equal,
+            Predicate::Ne => Binary::NotEqual,
+            Predicate::Lt => Binary::Less,
+            Predicate::Le => Binary::LessEqual,
+            Predicate::Gt => Binary::Greater,
+            Predicate::Ge => Binary::GreaterEqual,
+        };
+        self.binary(function, one, other, None)
+    }
+
+    /// Weights times shifted elements, summed in the order of the points.
+    pub(super) fn stencil(
+        &mut self,
+        of: &Array,
+        points: &[Vec<i64>],
+        weights: &[u64],
+        boundary: Boundary,
+    ) -> Result<Array, Problem> {
+        let (dtype, shape) = (of.dtype, &of.shape);
+        let float = matches!(dtype, DType::F32 | DType::F64);
+        if !float || points.len() != weights.len() || points.iter().any(|p| p.len() != shape.len())
+        {
+            return Err(format!(
+                "a stencil of {} points and {} weights on {} axes of {dtype}",
+                points.len(),
+                weights.len(),
+                shape.len()
+            ));
+        }
+        let nothing = write(super::number::Number::Real(0.0), dtype);
+        let mut sum = vec![nothing; of.data.len()];
+        for (count, (point, weight)) in points.iter().zip(weights).enumerate() {
+            self.spend(of.data.len())?;
+            let weight = cast(Scalar::of(f64::from_bits(*weight)), dtype);
+            for (place, index) in indices(shape).iter().enumerate() {
+                let at = shifted(shape, index, point, boundary);
+                let value = at.map_or(nothing, |at| of.data[number(shape, &at)]);
+                let term = self.functions.binary(Binary::Multiply, weight, value, dtype)?;
+                sum[place] = match count {
+                    0 => term,
+                    _ => self.functions.binary(Binary::Add, sum[place], term, dtype)?,
+                };
+            }
+        }
+        Ok(Array { dtype, shape: shape.clone(), data: sum })
+    }
+}
+
+/// An index moved by a point; `None` beyond the ends.
+fn shifted(
+    shape: &[usize],
+    index: &[usize],
+    point: &[i64],
+    boundary: Boundary,
+) -> Option<Vec<usize>> {
+    let along = |axis: usize| {
+        let length = i128::try_from(shape[axis]).ok()?;
+        let at = i128::try_from(index[axis]).ok()? + i128::from(point[axis]);
+        let at = match boundary {
+            Boundary::Periodic => at.rem_euclid(length),
+            Boundary::Zero => at,
+        };
+        usize::try_from(at).ok().filter(|at| *at < shape[axis])
+    };
+    (0..shape.len()).map(along).collect()
+}
+
+/// A function of two integers of the same type.
+fn whole_quotient(
+    one: &Array,
+    other: &Array,
+    function: impl Fn(i128, i128) -> i128,
+) -> Result<Array, Problem> {
+    use super::number::{Number, read};
+    match (&one.data[..], &other.data[..]) {
+        ([x], [y]) => match (read(*x), read(*y)) {
+            (Number::Whole(x), Number::Whole(y)) => {
+                let data = vec![write(Number::Whole(function(x, y)), one.dtype)];
+                Ok(Array { dtype: one.dtype, shape: Vec::new(), data })
+            }
+            _ => Err(format!("got {} and {}, expected integers", one.dtype, other.dtype)),
+        },
+        _ => Err("got arrays, expected scalars".to_owned()),
+    }
+}

@@ -1,0 +1,545 @@
+//! One operation after the other.
+
+use pantile_lanes::{DType, Scalar};
+
+use super::arrays::{View, size};
+use super::functions::Functions;
+use super::number::zero;
+use super::reduce::Request;
+use super::{Array, Problem};
+use crate::infer::shape_text;
+use crate::{Block, Function, Op, Operation, Place, Program, Type, Value};
+
+/// Functions that call functions: this deep at most.
+const MOST_CALLS: usize = 16;
+
+/// What a value is.
+#[derive(Clone)]
+pub(super) enum Held {
+    Array(View),
+    /// A number that differs from member to member; it changes no array.
+    OfMember,
+}
+
+/// A function while it runs.
+pub(super) struct Frame<'p> {
+    function: &'p Function,
+    values: Vec<Option<Held>>,
+}
+
+/// A program while it runs.
+pub(super) struct Machine<'p> {
+    program: &'p Program,
+    pub(super) functions: Functions,
+    /// How many elements may still be computed.
+    left: u64,
+    calls: usize,
+    place: Place,
+}
+
+impl<'p> Frame<'p> {
+    fn new(function: &'p Function) -> Self {
+        Self { function, values: vec![None; function.values.len()] }
+    }
+
+    fn ty(&self, value: Value) -> Result<&'p Type, Problem> {
+        let known = self.function.values.get(value.index()).map(|data| &data.ty);
+        known.ok_or_else(|| format!("value {} is none of @{}", value.index(), self.function.name))
+    }
+
+    /// The declared type of the first result.
+    pub(super) fn result_type(&self, operation: &Operation) -> Result<&'p Type, Problem> {
+        self.ty(*operation.results.first().ok_or("the operation has no result")?)
+    }
+
+    /// Gives a value what it is; an array has to be what its type says.
+    fn set(&mut self, value: Value, held: Held) -> Result<(), Problem> {
+        let ty = self.ty(value)?;
+        if let Held::Array(view) = &held {
+            let fits = view.shape.len() == ty.shape().len()
+                && view
+                    .shape
+                    .iter()
+                    .zip(ty.shape())
+                    .all(|(is, dim)| dim.is_none_or(|dim| dim == *is));
+            if !fits || ty.dtype() != Some(view.dtype()) {
+                return Err(format!(
+                    "got {} of shape {:?}, the type says {} of shape {}",
+                    view.dtype(),
+                    view.shape,
+                    ty.dtype().map_or("no elements", DType::name),
+                    shape_text(ty.shape())
+                ));
+            }
+        }
+        self.values[value.index()] = Some(held);
+        Ok(())
+    }
+
+    fn set_all(&mut self, values: &[Value], held: Vec<Held>) -> Result<(), Problem> {
+        if values.len() != held.len() {
+            return Err(format!("got {} values, expected {}", held.len(), values.len()));
+        }
+        values.iter().zip(held).try_for_each(|(value, held)| self.set(*value, held))
+    }
+
+    fn get(&self, value: Value) -> Result<&Held, Problem> {
+        let held = self.values.get(value.index()).and_then(Option::as_ref);
+        held.ok_or_else(|| format!("value {} is used before it is made", value.index()))
+    }
+}
+
+impl<'p> Machine<'p> {
+    pub(super) fn new(program: &'p Program, left: u64) -> Self {
+        let functions = Functions::default();
+        Self { program, functions, left, calls: 0, place: Place::default() }
+    }
+
+    /// Where the program is.
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Counts elements that are computed.
+    pub(super) fn spend(&mut self, elements: usize) -> Result<(), Problem> {
+        let left = self.left.checked_sub(elements as u64);
+        self.left = left.ok_or("the program computes more elements than it may")?;
+        Ok(())
+    }
+
+    /// Runs the entry function.
+    pub(super) fn entry(&mut self, arguments: &[Array]) -> Result<Vec<Array>, Problem> {
+        let function = self.program.entry().ok_or("the program has no function")?;
+        self.place = function.place.clone();
+        for (number, array) in arguments.iter().enumerate() {
+            let typed = array.data.iter().all(|value| value.dtype() == array.dtype);
+            if size(&array.shape)? != array.data.len() || !typed {
+                return Err(format!(
+                    "argument {number} of shape {:?} has {} elements, or some of another type than {}",
+                    array.shape,
+                    array.data.len(),
+                    array.dtype
+                ));
+            }
+        }
+        let held = arguments.iter().map(|array| Held::Array(View::new(array.clone()))).collect();
+        self.call(function, held)
+    }
+
+    /// The results of a function. The arguments are arrays of their own.
+    pub(super) fn call(
+        &mut self,
+        function: &'p Function,
+        arguments: Vec<Held>,
+    ) -> Result<Vec<Array>, Problem> {
+        if self.calls >= MOST_CALLS {
+            return Err(format!("@{} is called more than {MOST_CALLS} deep", function.name));
+        }
+        let mut frame = Frame::new(function);
+        let (got, expected) = (arguments.len(), function.body.arguments.len());
+        if got != expected {
+            return Err(format!("@{} takes {expected} arguments, got {got}", function.name));
+        }
+        frame.set_all(&function.body.arguments, arguments)?;
+        self.calls += 1;
+        let results = self.block(&mut frame, &function.body)?;
+        self.calls -= 1;
+        let array = |held: &Held| match held {
+            Held::Array(view) => Ok(view.read()),
+            Held::OfMember => Err("a result differs from member to member".to_owned()),
+        };
+        results.iter().map(array).collect()
+    }
+
+    /// What the end of a block hands on.
+    fn block(&mut self, frame: &mut Frame<'p>, block: &'p Block) -> Result<Vec<Held>, Problem> {
+        for operation in &block.operations {
+            self.place = operation.place.clone();
+            self.spend(1)?;
+            if let Op::Return | Op::Yield | Op::RegionYield | Op::Condition = operation.op {
+                // Handed on as arrays of their own.
+                let copy = |value: &Value| match frame.get(*value)? {
+                    Held::Array(view) => Ok(Held::Array(view.copy())),
+                    Held::OfMember => Ok(Held::OfMember),
+                };
+                let values: Vec<Held> =
+                    operation.operands.iter().map(copy).collect::<Result<_, Problem>>()?;
+                let elements = values.iter().map(|held| match held {
+                    Held::Array(view) => view.size(),
+                    Held::OfMember => 0,
+                });
+                self.spend(elements.sum())?;
+                return Ok(values);
+            }
+            self.operation(frame, operation)?;
+        }
+        Ok(Vec::new())
+    }
+
+    fn held(&self, frame: &Frame<'p>, operation: &Operation, at: usize) -> Result<Held, Problem> {
+        let value = operation.operands.get(at);
+        frame.get(*value.ok_or_else(|| format!("operand {at} is missing"))?).cloned()
+    }
+
+    /// The array that an operand is.
+    pub(super) fn view(
+        &self,
+        frame: &Frame<'p>,
+        operation: &Operation,
+        at: usize,
+    ) -> Result<View, Problem> {
+        match self.held(frame, operation, at)? {
+            Held::Array(view) => Ok(view),
+            Held::OfMember => Err(format!("operand {at} differs from member to member")),
+        }
+    }
+
+    /// The elements of an operand as they are now.
+    fn array(&self, frame: &Frame<'p>, operation: &Operation, at: usize) -> Result<Array, Problem> {
+        Ok(self.view(frame, operation, at)?.read())
+    }
+
+    fn arrays<const N: usize>(
+        &self,
+        frame: &Frame<'p>,
+        operation: &Operation,
+    ) -> Result<[Array; N], Problem> {
+        let all: Vec<Array> =
+            (0..N).map(|at| self.array(frame, operation, at)).collect::<Result<_, _>>()?;
+        all.try_into().map_err(|_| "operands are missing".to_owned())
+    }
+
+    /// The whole number that an operand is.
+    pub(super) fn index(
+        &self,
+        frame: &Frame<'p>,
+        operation: &Operation,
+        at: usize,
+    ) -> Result<i64, Problem> {
+        let array = self.array(frame, operation, at)?;
+        let index = array.data.first().and_then(Scalar::get::<i64>);
+        index.ok_or_else(|| format!("operand {at} has type {}, expected an index", array.dtype))
+    }
+
+    /// The lengths of the result: operands, or those of its type.
+    fn lengths(
+        &self,
+        frame: &Frame<'p>,
+        operation: &Operation,
+        (first, last): (usize, usize),
+    ) -> Result<Vec<usize>, Problem> {
+        let declared = frame.result_type(operation)?.shape();
+        if last.saturating_sub(first) < declared.len() {
+            let known: Option<Vec<usize>> = declared.iter().copied().collect();
+            return known.ok_or_else(|| {
+                format!("got shape {}, expected known lengths", shape_text(declared))
+            });
+        }
+        let length = |at: usize| {
+            let length = self.index(frame, operation, at)?;
+            usize::try_from(length)
+                .map_err(|_| format!("got the length {length}, expected 0 or more"))
+        };
+        (first..first + declared.len()).map(length).collect()
+    }
+
+    fn operation(
+        &mut self,
+        frame: &mut Frame<'p>,
+        operation: &'p Operation,
+    ) -> Result<(), Problem> {
+        match &operation.op {
+            Op::For => self.repeat(frame, operation),
+            Op::While => self.repeat_while(frame, operation),
+            Op::Region(_) => {
+                let block = operation.blocks.first().ok_or("a region without a block")?;
+                let values = self.block(frame, block)?;
+                frame.set_all(&operation.results, values)
+            }
+            Op::Delete => Ok(()),
+            Op::InsertSlice(slice) => {
+                let target = self.view(frame, operation, 1)?;
+                self.insert(frame, operation, slice, &target)
+            }
+            Op::MapBlocks { function, block } => {
+                let callee = self.program.function(function);
+                let callee = callee.ok_or_else(|| format!("there is no function @{function}"))?;
+                let of = (0..operation.operands.len()).map(|at| self.array(frame, operation, at));
+                let of: Vec<Array> = of.collect::<Result<_, _>>()?;
+                let mut results = Vec::new();
+                for result in &operation.results {
+                    let dtype = frame.ty(*result)?.dtype().ok_or("a result has no elements")?;
+                    let shape = of.first().map(|array| array.shape.clone()).unwrap_or_default();
+                    let data = vec![zero(dtype); size(&shape)?];
+                    results.push(Array { dtype, shape, data });
+                }
+                self.map_blocks(callee, block, &of, &mut results)?;
+                let held = results.into_iter().map(|array| Held::Array(View::new(array)));
+                frame.set_all(&operation.results, held.collect())
+            }
+            // What one member has to know; the arrays are the same without it.
+            Op::DefaultPartition
+            | Op::LocalOffsetsOf
+            | Op::LocalTarget
+            | Op::BoundingBox { .. }
+            | Op::LocalCore { .. }
+            | Op::TeamSize(_)
+            | Op::TeamMember(_) => {
+                let held = vec![Held::OfMember; operation.results.len()];
+                frame.set_all(&operation.results, held)
+            }
+            // Numbers made of those are such numbers, too.
+            Op::Arith(_) | Op::Compare(_) | Op::SelectScalar | Op::Convert
+                if self.of_member(frame, operation)? =>
+            {
+                frame.set_all(&operation.results, vec![Held::OfMember])
+            }
+            _ => {
+                let view = self.result(frame, operation)?;
+                frame.set_all(&operation.results, vec![Held::Array(view)])
+            }
+        }
+    }
+
+    fn of_member(&self, frame: &Frame<'p>, operation: &Operation) -> Result<bool, Problem> {
+        let mut found = false;
+        for value in &operation.operands {
+            found |= matches!(frame.get(*value)?, Held::OfMember);
+        }
+        Ok(found)
+    }
+
+    /// The one result of an operation.
+    fn result(&mut self, frame: &Frame<'p>, operation: &'p Operation) -> Result<View, Problem> {
+        match &operation.op {
+            Op::Subview(slice) | Op::DistSubview { slice, .. } => {
+                self.subview(frame, operation, slice)
+            }
+            // Another type of the same array.
+            Op::Cast => self.view(frame, operation, 0),
+            Op::ExtractSlice(slice) => Ok(self.subview(frame, operation, slice)?.copy()),
+            Op::ImmutableInsertSlice(slice) => {
+                let target = self.view(frame, operation, 1)?.copy();
+                self.spend(target.size())?;
+                self.insert(frame, operation, slice, &target)?;
+                Ok(target)
+            }
+            Op::Copy
+            | Op::Halo { .. }
+            | Op::Redistribute
+            | Op::Replicate
+            | Op::Repartition { .. }
+            | Op::FromMemRef
+            | Op::ToTensor => {
+                let view = self.view(frame, operation, 0)?.copy();
+                self.spend(view.size())?;
+                Ok(view)
+            }
+            _ => self.computed(frame, operation).map(View::new),
+        }
+    }
+
+    /// The elements of a result that is an array of its own.
+    fn computed(&mut self, frame: &Frame<'p>, operation: &'p Operation) -> Result<Array, Problem> {
+        let wanted = frame.result_type(operation)?.dtype();
+        let dtype = wanted.ok_or("the result has no elements")?;
+        match &operation.op {
+            Op::Constant(value) => Ok(Array { dtype, shape: Vec::new(), data: vec![*value] }),
+            Op::Arith(arith) => {
+                let of = (0..operation.operands.len()).map(|at| self.array(frame, operation, at));
+                let of: Vec<Array> = of.collect::<Result<_, _>>()?;
+                self.arith(*arith, &of)
+            }
+            Op::Compare(predicate) => {
+                let [one, other] = self.arrays(frame, operation)?;
+                self.compare(*predicate, &one, &other)
+            }
+            Op::SelectScalar | Op::Where => {
+                let [which, yes, no] = self.arrays(frame, operation)?;
+                self.choose([&which, &yes, &no], wanted)
+            }
+            Op::Clip => {
+                let [of, low, high] = self.arrays(frame, operation)?;
+                self.clip([&of, &low, &high], wanted)
+            }
+            Op::Convert | Op::CastElement { .. } => {
+                let [of] = self.arrays(frame, operation)?;
+                self.cast(&of, dtype)
+            }
+            Op::Unary(named) | Op::DistUnary(named) => {
+                let [of] = self.arrays(frame, operation)?;
+                self.unary(named.function, &of, wanted)
+            }
+            Op::Binary(named) | Op::DistBinary(named) => {
+                let [one, other] = self.arrays(frame, operation)?;
+                self.binary(named.function, &one, &other, wanted)
+            }
+            Op::Reduce { reduction, axes, keepdims, correction } => {
+                let [of] = self.arrays(frame, operation)?;
+                let request = Request {
+                    reduction: reduction.function,
+                    axes: axes.as_deref(),
+                    keepdims: *keepdims,
+                    correction: f64::from_bits(*correction),
+                    wanted,
+                };
+                self.reduce(&of, &request)
+            }
+            Op::Stencil { points, weights, boundary } => {
+                let [of] = self.arrays(frame, operation)?;
+                self.stencil(&of, points, weights, *boundary)
+            }
+            Op::Permute(axes) => {
+                let [of] = self.arrays(frame, operation)?;
+                self.permute(&of, axes)
+            }
+            Op::Broadcast => {
+                let [of] = self.arrays(frame, operation)?;
+                let shape = self.lengths(frame, operation, (0, 0))?;
+                self.broadcast(&of, &shape)
+            }
+            Op::Reshape { .. } => {
+                let [of] = self.arrays(frame, operation)?;
+                let shape = self.lengths(frame, operation, (1, operation.operands.len()))?;
+                self.spend(of.data.len())?;
+                self.reshape(of, &shape)
+            }
+            Op::Dim | Op::Load => self.element(frame, operation),
+            _ => self.created(frame, operation, dtype),
+        }
+    }
+
+    /// A number of an array: one of its lengths, or one of its elements.
+    fn element(&mut self, frame: &Frame<'p>, operation: &Operation) -> Result<Array, Problem> {
+        let of = self.array(frame, operation, 0)?;
+        let at = (1..operation.operands.len()).map(|at| self.index(frame, operation, at));
+        let at: Vec<i64> = at.collect::<Result<_, _>>()?;
+        let index: Option<Vec<usize>> = at.iter().map(|at| usize::try_from(*at).ok()).collect();
+        let beyond = || format!("got {at:?} for an array of shape {:?}", of.shape);
+        let index = index.ok_or_else(beyond)?;
+        if operation.op == Op::Dim {
+            let length = index.first().and_then(|axis| of.shape.get(*axis)).ok_or_else(beyond)?;
+            let length = i64::try_from(*length).map_err(|error| error.to_string())?;
+            return Ok(Array::of(&[], &[length]));
+        }
+        let inside = index.len() == of.shape.len()
+            && index.iter().zip(&of.shape).all(|(at, length)| at < length);
+        if !inside {
+            return Err(beyond());
+        }
+        let value = of.data[super::arrays::number(&of.shape, &index)];
+        Ok(Array { dtype: of.dtype, shape: Vec::new(), data: vec![value] })
+    }
+
+    /// What is made from nothing but scalars.
+    fn created(
+        &mut self,
+        frame: &Frame<'p>,
+        operation: &Operation,
+        dtype: DType,
+    ) -> Result<Array, Problem> {
+        let count = operation.operands.len();
+        match &operation.op {
+            Op::Create { value } => {
+                let lengths = count.saturating_sub(usize::from(*value));
+                let shape = self.lengths(frame, operation, (0, lengths))?;
+                let value = value.then(|| self.array(frame, operation, lengths)).transpose()?;
+                self.filled(&shape, value.as_ref(), dtype)
+            }
+            Op::Linspace { endpoint } => {
+                let [start, stop] = self.arrays(frame, operation)?;
+                let number = self.index(frame, operation, 2)?;
+                self.linspace((&start, &stop), number, *endpoint, dtype)
+            }
+            op => {
+                let shape = self.lengths(frame, operation, (0, 0))?;
+                match op {
+                    Op::Arange => {
+                        let [start, step] = self.arrays(frame, operation)?;
+                        self.arange(&start, &step, &shape, dtype)
+                    }
+                    Op::Eye { k } => self.eye(&shape, *k, dtype),
+                    Op::IndexAlong { axis } => self.index_along(&shape, *axis, dtype),
+                    Op::Random { kind, stream } => {
+                        let [seed] = self.arrays(frame, operation)?;
+                        self.random(&seed, &shape, (*kind, *stream), dtype)
+                    }
+                    other => Err(format!(
+                        "`{}` is what one member does: it has no meaning for whole arrays",
+                        other.name()
+                    )),
+                }
+            }
+        }
+    }
+
+    /// `scf.for`.
+    fn repeat(&mut self, frame: &mut Frame<'p>, operation: &'p Operation) -> Result<(), Problem> {
+        let [lower, upper, step] = [0, 1, 2].map(|at| self.index(frame, operation, at));
+        let (lower, upper, step) = (lower?, upper?, step?);
+        if step < 1 {
+            return Err(format!("got the step {step}, expected at least 1"));
+        }
+        let block = operation.blocks.first().ok_or("a loop without a block")?;
+        let mut carried = self.carried(frame, operation, 3)?;
+        let mut at = Some(lower).filter(|at| *at < upper);
+        while let Some(counter) = at {
+            self.spend(1)?;
+            let mut arguments = vec![Held::Array(View::new(Array::of(&[], &[counter])))];
+            arguments.extend(carried);
+            frame.set_all(&block.arguments, arguments)?;
+            carried = self.block(frame, block)?;
+            at = counter.checked_add(step).filter(|at| *at < upper);
+        }
+        frame.set_all(&operation.results, carried)
+    }
+
+    /// `scf.while`.
+    fn repeat_while(
+        &mut self,
+        frame: &mut Frame<'p>,
+        operation: &'p Operation,
+    ) -> Result<(), Problem> {
+        let [before, after] = &operation.blocks[..] else {
+            return Err(format!("a loop of {} blocks, expected 2", operation.blocks.len()));
+        };
+        let mut carried = self.carried(frame, operation, 0)?;
+        loop {
+            self.spend(1)?;
+            frame.set_all(&before.arguments, carried)?;
+            let mut passed = self.block(frame, before)?;
+            if passed.is_empty() {
+                return Err("the loop has no condition".to_owned());
+            }
+            let truth = match passed.remove(0) {
+                Held::Array(view) => view.read().data.first().and_then(Scalar::get::<bool>),
+                Held::OfMember => None,
+            };
+            if !truth.ok_or("the condition of the loop is no truth value")? {
+                return frame.set_all(&operation.results, passed);
+            }
+            frame.set_all(&after.arguments, passed)?;
+            carried = self.block(frame, after)?;
+        }
+    }
+
+    /// What enters a loop: arrays of their own.
+    fn carried(
+        &mut self,
+        frame: &Frame<'p>,
+        operation: &Operation,
+        first: usize,
+    ) -> Result<Vec<Held>, Problem> {
+        let mut carried = Vec::new();
+        for at in first..operation.operands.len() {
+            carried.push(match self.held(frame, operation, at)? {
+                Held::Array(view) => {
+                    self.spend(view.size())?;
+                    Held::Array(view.copy())
+                }
+                Held::OfMember => Held::OfMember,
+            });
+        }
+        Ok(carried)
+    }
+}

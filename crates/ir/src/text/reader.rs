@@ -1,0 +1,346 @@
+//! Words, symbols, numbers and strings of a text, each with its place.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Fault;
+use super::scope::Known;
+use crate::{Place, Type, ValueData};
+
+/// Deepest nesting of regions, types and attributes.
+pub(super) const DEPTH_LIMIT: usize = 64;
+
+/// Why reading stopped.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// Something is wrong here.
+    Fault(Box<Fault>),
+    /// Something needs a value whose own operation was at fault: that was said already.
+    Silent,
+}
+
+/// What was read, or why not.
+pub(super) type Read<T> = Result<T, Stop>;
+
+/// A place in a text, and what was learned on the way there.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    pub(super) at: usize,
+    file: Arc<str>,
+    /// The last offset asked for with its line and column, so that asking in order is cheap.
+    mark: Cell<(usize, u32, u32)>,
+    depth: usize,
+    pub(super) faults: Vec<Fault>,
+    pub(super) aliases: BTreeMap<&'a str, Type>,
+    pub(super) functions: BTreeSet<String>,
+    /// The values of the function that is read.
+    pub(super) values: Vec<ValueData>,
+    /// What names mean, one map for each open region.
+    pub(super) scopes: Vec<BTreeMap<&'a str, Known>>,
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.')
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, file: &str) -> Self {
+        Self {
+            text,
+            at: 0,
+            file: file.into(),
+            mark: Cell::new((0, 1, 1)),
+            depth: 0,
+            faults: Vec::new(),
+            aliases: BTreeMap::new(),
+            functions: BTreeSet::new(),
+            values: Vec::new(),
+            scopes: Vec::new(),
+        }
+    }
+
+    /// Everything that is read.
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Skips spaces, line ends and `//` comments.
+    fn skip(&mut self) {
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = bytes.get(self.at) {
+            if byte.is_ascii_whitespace() {
+                self.at += 1;
+            } else if bytes[self.at..].starts_with(b"//") {
+                let rest = &self.text[self.at..];
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The offset of the next token.
+    pub(super) fn offset(&mut self) -> usize {
+        self.skip();
+        self.at
+    }
+
+    /// What is left from the next token on.
+    pub(super) fn rest(&mut self) -> &'a str {
+        self.skip();
+        &self.text[self.at..]
+    }
+
+    /// The next byte, without skipping anything; 0 at the end.
+    pub(super) fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    pub(super) fn at_end(&mut self) -> bool {
+        self.rest().is_empty()
+    }
+
+    pub(super) fn looks_at(&mut self, symbol: &str) -> bool {
+        self.rest().starts_with(symbol)
+    }
+
+    pub(super) fn eat(&mut self, symbol: &str) -> bool {
+        let found = self.looks_at(symbol);
+        if found {
+            self.at += symbol.len();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, symbol: &str) -> Read<()> {
+        if self.eat(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
+    }
+
+    /// The next word, not consumed: letters, digits, `_`, `$` and `.`; empty if none.
+    pub(super) fn peek_word(&mut self) -> &'a str {
+        let rest = self.rest();
+        let starts = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if starts { Self::word_at(rest) } else { "" }
+    }
+
+    fn word_at(rest: &str) -> &str {
+        let end = rest.bytes().position(|byte| !is_word_byte(byte));
+        &rest[..end.unwrap_or(rest.len())]
+    }
+
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.peek_word() == word;
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    pub(super) fn expect_word(&mut self, word: &str) -> Read<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
+    /// Consumes any word.
+    pub(super) fn word(&mut self, what: &str) -> Read<&'a str> {
+        let word = self.peek_word();
+        if word.is_empty() {
+            return Err(self.expected(what));
+        }
+        self.at += word.len();
+        Ok(word)
+    }
+
+    /// Consumes what follows `%`, `!` or `@`: a word that may start with a digit.
+    pub(super) fn suffix(&mut self, what: &str) -> Read<&'a str> {
+        let rest = &self.text[self.at..];
+        let bytes = rest.as_bytes();
+        let inside = |at: usize| {
+            let dash = bytes[at] == b'-' && bytes.get(at + 1).is_some_and(|b| is_word_byte(*b));
+            is_word_byte(bytes[at]) || dash
+        };
+        let end = (0..bytes.len()).find(|at| !inside(*at)).unwrap_or(bytes.len());
+        if end == 0 {
+            return Err(self.expected(what));
+        }
+        self.at += end;
+        Ok(&rest[..end])
+    }
+
+    /// True if a number is next.
+    pub(super) fn looks_at_number(&mut self) -> bool {
+        let rest = self.rest();
+        rest.strip_prefix('-').unwrap_or(rest).starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    /// Consumes a number as it is written: whole, with point or exponent, or hexadecimal.
+    pub(super) fn number(&mut self, what: &str) -> Read<&'a str> {
+        if !self.looks_at_number() {
+            return Err(self.expected(what));
+        }
+        let rest = self.rest();
+        let bytes = rest.as_bytes();
+        let digits = |from: usize| {
+            bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count() + from
+        };
+        let sign = usize::from(bytes[0] == b'-');
+        let mut end = digits(sign);
+        if bytes[sign..].starts_with(b"0x") {
+            let hex = bytes[sign + 2..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+            end = if hex > 0 { sign + 2 + hex } else { end };
+        } else {
+            if bytes.get(end) == Some(&b'.') {
+                end = digits(end + 1);
+            }
+            let signed = usize::from(matches!(bytes.get(end + 1), Some(b'-' | b'+')));
+            let exponent = matches!(bytes.get(end), Some(b'e' | b'E'))
+                && bytes.get(end + 1 + signed).is_some_and(u8::is_ascii_digit);
+            if exponent {
+                end = digits(end + 1 + signed);
+            }
+        }
+        self.at += end;
+        Ok(&rest[..end])
+    }
+
+    /// Consumes digits directly at the place: a length in a shape.
+    pub(super) fn digits(&mut self, what: &str) -> Read<usize> {
+        let start = self.at;
+        while self.byte().is_ascii_digit() {
+            self.at += 1;
+        }
+        let digits = &self.text[start..self.at];
+        if digits.is_empty() {
+            return Err(self.expected(what));
+        }
+        let limit = 1_usize << 48;
+        let value = digits.parse().ok().filter(|value| *value <= limit);
+        value
+            .ok_or_else(|| self.fault(start, format!("expected {what} up to 2^48, found {digits}")))
+    }
+
+    /// Consumes a quoted string and gives what it means.
+    pub(super) fn string(&mut self, what: &str) -> Read<String> {
+        let start = self.offset();
+        if !self.eat("\"") {
+            return Err(self.expected(what));
+        }
+        let mut bytes = Vec::new();
+        loop {
+            match self.byte() {
+                b'"' => break self.at += 1,
+                b'\\' => {
+                    self.at += 1;
+                    bytes.push(self.escape()?);
+                }
+                0 | b'\n' => return Err(self.fault(start, "this string does not end")),
+                byte => {
+                    bytes.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        String::from_utf8(bytes).map_err(|_| self.fault(start, "this string is not UTF-8"))
+    }
+
+    fn escape(&mut self) -> Read<u8> {
+        let rest = &self.text[self.at..];
+        let one = match self.byte() {
+            b'n' => Some(b'\n'),
+            b't' => Some(b'\t'),
+            byte @ (b'"' | b'\\') => Some(byte),
+            _ => None,
+        };
+        if let Some(byte) = one {
+            self.at += 1;
+            return Ok(byte);
+        }
+        let code = rest.get(..2).filter(|code| code.bytes().all(|b| b.is_ascii_hexdigit()));
+        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        let at = self.at;
+        self.at += if byte.is_some() { 2 } else { 0 };
+        byte.ok_or_else(|| {
+            self.fault(at, "expected `n`, `t`, `\"`, `\\` or two hexadecimal digits after `\\`")
+        })
+    }
+
+    /// One level deeper, for what may be nested.
+    pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth >= DEPTH_LIMIT {
+            let at = self.offset();
+            return Err(self.fault(at, format!("nested more than {DEPTH_LIMIT} deep")));
+        }
+        self.depth += 1;
+        let made = read(self);
+        self.depth -= 1;
+        made
+    }
+
+    /// Items between commas; at least one.
+    pub(super) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// Items between commas up to `close`, which is consumed; maybe none.
+    pub(super) fn list_until<T>(
+        &mut self,
+        close: &str,
+        item: impl FnMut(&mut Self) -> Read<T>,
+    ) -> Read<Vec<T>> {
+        if self.eat(close) {
+            return Ok(Vec::new());
+        }
+        let items = self.list(item)?;
+        if self.eat(close) { Ok(items) } else { Err(self.expected(&format!("`,` or `{close}`"))) }
+    }
+
+    /// The place of an offset.
+    pub(super) fn place(&self, offset: usize) -> Place {
+        let offset = offset.min(self.text.len());
+        let (mut from, mut line, mut column) = self.mark.get();
+        if from > offset {
+            (from, line, column) = (0, 1, 1);
+        }
+        for c in self.text[from..offset].chars() {
+            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        self.mark.set((offset, line, column));
+        Place { file: Arc::clone(&self.file), line, column }
+    }
+
+    /// A fault at an offset; the token there is marked.
+    pub(super) fn fault(&self, offset: usize, message: impl Into<String>) -> Stop {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let start = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text[start..].split('\n').next().unwrap_or_default();
+        let length = token(&self.text[offset..]).chars().count();
+        Stop::Fault(Box::new(Fault::new(self.place(offset), message.into(), line, length)))
+    }
+
+    /// A fault at the next token: "expected `what`, found ...".
+    pub(super) fn expected(&mut self, what: &str) -> Stop {
+        let token = token(self.rest());
+        let shown = token.chars().take(24).map(|c| if c.is_control() { ' ' } else { c });
+        let shown: String = shown.collect();
+        let found =
+            if token.is_empty() { "the end of the text".to_owned() } else { format!("`{shown}`") };
+        self.fault(self.at, format!("expected {what}, found {found}"))
+    }
+}
+
+/// The token at the start of a text: a word with its first symbol, or one character.
+fn token(rest: &str) -> &str {
+    let Some(first) = rest.chars().next() else { return "" };
+    let sigil = matches!(first, '%' | '!' | '@' | '#' | '^' | '-');
+    let start = if sigil || !first.is_ascii() { first.len_utf8() } else { 0 };
+    let word = Reader::word_at(&rest[start..]);
+    let end = start + word.len();
+    if end == 0 { &rest[..first.len_utf8()] } else { &rest[..end] }
+}

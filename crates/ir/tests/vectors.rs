@@ -1,0 +1,275 @@
+//! The index operations of the dist dialect, folded in texts: known results.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use pantile_ir::passes::{Member, find};
+use pantile_ir::text::parse;
+use pantile_ir::{Op, Program};
+
+fn folded(text: &str, member: &Member) -> Program {
+    let mut program = parse(text, "vector.dist").unwrap_or_else(|faults| panic!("{}", faults[0]));
+    for pass in ["fold", "cse", "dce"] {
+        find(pass).unwrap().run(&mut program, member).unwrap();
+        pantile_ir::verify::verify(&program).unwrap_or_else(|f| panic!("{}\n{program}", f[0]));
+    }
+    program
+}
+
+/// The constants that a program returns.
+fn returned(text: &str, member: &Member) -> Vec<i64> {
+    let program = folded(text, member);
+    let body = &program.functions[0].body;
+    let constant = |value| {
+        let made = body.operations.iter().find(|operation| operation.results.contains(value));
+        match made.map(|operation| &operation.op) {
+            Some(Op::Constant(scalar)) => scalar.get::<i64>().unwrap(),
+            _ => panic!("not folded:\n{program}"),
+        }
+    };
+    body.operations.last().unwrap().operands.iter().map(constant).collect()
+}
+
+/// A function that returns the results `%r:n` of the operation after constants `%cN`.
+fn program(numbers: &[i64], before: &str, operation: &str, results: usize) -> String {
+    let mut text = "func.func @main() -> (".to_owned();
+    text += &vec!["index"; results].join(", ");
+    text += ") {\n";
+    for (at, number) in numbers.iter().enumerate() {
+        text += &format!("  %c{at} = arith.constant {number} : index\n");
+    }
+    let values: Vec<String> = (0..results).map(|number| format!("%r#{number}")).collect();
+    text += &format!("  {before}\n  %r:{results} = {operation}\n");
+    text + &format!("  return {} : {}\n}}\n", values.join(", "), vec!["index"; results].join(", "))
+}
+
+fn array(length: usize, loffs: usize, parts: [usize; 3]) -> String {
+    let [left, owned, right] = parts;
+    format!(
+        "!ndarray.ndarray<{length}xf64, #dist.dist_env<team = 22 loffs = {loffs} lparts = {left},{owned},{right}>>"
+    )
+}
+
+#[test]
+fn v2_default_partition() {
+    let check = |length: i64, ranks: usize, offsets: &[i64], sizes: &[i64]| {
+        for rank in 0..ranks {
+            let text = program(
+                &[length],
+                "%n = \"distruntime.team_size\"() <{team = 22}> : () -> index\n  %m = \"distruntime.team_member\"() <{team = 22}> : () -> index",
+                "\"dist.default_partition\"(%n, %m, %c0) : (index, index, index) -> (index, index)",
+                2,
+            );
+            let found = returned(&text, &Member::new(ranks, rank));
+            assert_eq!(found, [offsets[rank], sizes[rank]], "{length} over {ranks}, {rank}");
+        }
+    };
+    check(8, 4, &[0, 2, 4, 6], &[2, 2, 2, 2]);
+    check(8, 3, &[0, 2, 5], &[2, 3, 3]);
+    check(33, 4, &[0, 8, 16, 24], &[8, 8, 8, 9]);
+    check(10, 4, &[0, 2, 4, 7], &[2, 2, 3, 3]);
+    check(5, 3, &[0, 1, 3], &[1, 2, 2]);
+    check(1, 4, &[0, 0, 0, 0], &[0, 0, 0, 1]);
+    check(0, 3, &[0, 0, 0], &[0, 0, 0]);
+    check(100, 7, &[0, 14, 28, 42, 56, 70, 85], &[14, 14, 14, 14, 14, 15, 15]);
+    let text = program(
+        &[2, 0, 1, 7],
+        "",
+        "\"dist.default_partition\"(%c0, %c1, %c2, %c3) : (index, index, index, index) -> (index, index, index, index)",
+        4,
+    );
+    assert_eq!(returned(&text, &Member::default()), [0, 0, 0, 7]);
+}
+
+fn target(ty: &str, member: &Member, slice: (i64, i64, i64)) -> Vec<i64> {
+    let text = program(
+        &[slice.0, slice.1, slice.2, 16],
+        &format!("%a = ndarray.create %c3 : (index) -> {ty}"),
+        &format!("dist.local_target_of_slice %a[%c0] [%c1] [%c2] : {ty} to index, index"),
+        2,
+    );
+    returned(&text, member)
+}
+
+#[test]
+fn v3_local_target() {
+    let check = |slice: (i64, i64, i64), expected: [(i64, i64); 4]| {
+        for (rank, (offset, count)) in expected.into_iter().enumerate() {
+            let plain = "!ndarray.ndarray<16xf64, #dist.dist_env<team = 22>>";
+            let found = target(plain, &Member::new(4, rank), slice);
+            assert_eq!(found, [offset, count], "{slice:?}, member {rank}");
+            let found = target(&array(16, 4 * rank, [0, 4, 0]), &Member::default(), slice);
+            assert_eq!(found, [offset, count], "{slice:?}, parts of {rank}");
+        }
+    };
+    check((0, 16, 1), [(0, 4), (4, 4), (8, 4), (12, 4)]);
+    check((3, 10, 1), [(0, 1), (1, 4), (5, 4), (9, 1)]);
+    check((1, 5, 3), [(0, 1), (1, 2), (3, 1), (4, 1)]);
+    check((7, 3, 3), [(0, 0), (0, 1), (1, 1), (2, 1)]);
+    check((15, 1, 1), [(0, 0), (0, 0), (0, 0), (0, 1)]);
+    check((0, 1, 1), [(0, 1), (1, 0), (1, 0), (1, 0)]);
+    check((4, 0, 1), [(0, 0); 4]);
+}
+
+#[test]
+fn v3b_two_axes() {
+    let check = |o: [i64; 2], s: [i64; 2], t: [i64; 2], expected: [[i64; 4]; 3]| {
+        for (rank, expected) in expected.into_iter().enumerate() {
+            let ty = "!ndarray.ndarray<10x6xf64, #dist.dist_env<team = 22>>";
+            let text = program(
+                &[o[0], o[1], s[0], s[1], t[0], t[1]],
+                &format!("%a = ndarray.create : () -> {ty}"),
+                &format!("dist.local_target_of_slice %a[%c0, %c1] [%c2, %c3] [%c4, %c5] : {ty} to index, index, index, index"),
+                4,
+            );
+            assert_eq!(returned(&text, &Member::new(3, rank)), expected, "member {rank}");
+        }
+    };
+    check([1, 1], [8, 4], [1, 1], [[0, 0, 2, 4], [2, 0, 3, 4], [5, 0, 3, 4]]);
+    check([0, 0], [5, 3], [2, 2], [[0, 0, 2, 3], [2, 0, 1, 3], [3, 0, 2, 3]]);
+}
+
+#[test]
+fn v4_targets_are_those_of_the_owned_part() {
+    let check = |loffs, parts, slice, expected: [i64; 2]| {
+        assert_eq!(target(&array(16, loffs, parts), &Member::default(), slice), expected);
+    };
+    check(3, [1, 4, 1], (3, 10, 1), [1, 4]);
+    check(3, [1, 4, 1], (0, 8, 2), [2, 2]);
+    check(0, [0, 4, 2], (3, 10, 1), [0, 1]);
+}
+
+fn bounds(view: (i64, i64, i64), target: (i64, i64), before: Option<(i64, i64)>) -> Vec<i64> {
+    let mut numbers = vec![view.0, view.1, view.2, target.0, target.1];
+    let mut previous = String::new();
+    if let Some((offset, size)) = before {
+        numbers.extend([offset, size]);
+        previous = " bboffs %c5 bb_sizes %c6".to_owned();
+    }
+    let operation =
+        format!("dist.local_bounding_box false[%c0] [%c1] [%c2] [%c3] [%c4]{previous} : index, index");
+    returned(&program(&numbers, "", &operation, 2), &Member::default())
+}
+
+#[test]
+fn v5_and_v6_bounding_boxes() {
+    let one = |view: (i64, i64), target, before, expected: [i64; 2]| {
+        assert_eq!(bounds((view.0, view.1, 1), target, before), expected, "{view:?} {target:?}");
+    };
+    one((0, 8), (4, 4), None, [4, 4]);
+    one((1, 7), (4, 4), None, [5, 3]);
+    one((1, 7), (0, 0), None, [1, 0]);
+    one((1, 7), (2, 2), None, [3, 2]);
+    one((1, 3), (0, 4), None, [1, 3]);
+    one((1, 7), (4, 4), Some((4, 4)), [4, 4]);
+    one((1, 3), (0, 4), Some((0, 5)), [0, 5]);
+    one((1, 7), (2, 2), Some((1, 0)), [3, 2]);
+    one((7, 8), (0, 1), Some((0, 5)), [0, 8]);
+    let check = |view, target, before, expected: [i64; 2]| {
+        assert_eq!(bounds(view, target, before), expected, "{view:?} {target:?}");
+    };
+    check((0, 8, 2), (4, 4), None, [8, 7]);
+    check((1, 5, 3), (2, 2), None, [7, 4]);
+    check((2, 4, 4), (0, 1), None, [2, 1]);
+    check((2, 4, 4), (0, 0), Some((5, 3)), [5, 3]);
+    check((0, 10, 1), (3, 4), Some((6, 2)), [3, 5]);
+    check((3, 10, 1), (1, 4), Some((0, 3)), [0, 8]);
+    check((0, 6, 1), (4, 5), None, [4, 2]);
+}
+
+#[test]
+fn inner_boxes_fold_too() {
+    let text = "dist.local_bounding_box true[%c0] [%c1] [%c2] [%c3] [%c4] bboffs %c5 bb_sizes %c6 : index, index";
+    let found = |numbers: [i64; 7]| returned(&program(&numbers, "", text, 2), &Member::default());
+    assert_eq!(found([0, 10, 1, 3, 4, 6, 2]), [6, 1]);
+    assert_eq!(found([0, 10, 1, 3, 4, 8, 2]), [8, 0]);
+}
+
+#[test]
+fn v8_cores() {
+    let check = |owned: (usize, usize), to: (i64, i64), slice: (i64, i64, i64), core: Option<(i64, i64)>, expected: [i64; 2]| {
+        let ty = array(16, owned.0, [0, owned.1, 0]);
+        let mut numbers = vec![to.0, to.1, slice.0, slice.1, slice.2];
+        let mut previous = String::new();
+        if let Some((offset, size)) = core {
+            numbers.extend([offset, size]);
+            previous = " coffs %c5 csizes %c6".to_owned();
+        }
+        let text = program(
+            &numbers,
+            &format!("%a = ndarray.create : () -> {ty}"),
+            &format!("dist.local_core %a toffs %c0 tsizes %c1 soffs %c2 ssizes %c3 sstrides %c4{previous} : {ty} to index, index"),
+            2,
+        );
+        assert_eq!(returned(&text, &Member::default()), expected, "{owned:?} {to:?} {slice:?}");
+    };
+    check((4, 4), (0, 8), (0, 8, 1), None, [4, 4]);
+    check((4, 4), (0, 8), (2, 8, 1), None, [2, 4]);
+    check((4, 4), (1, 3), (1, 5, 3), None, [0, 2]);
+    check((4, 4), (0, 8), (2, 8, 1), Some((3, 4)), [3, 3]);
+    check((12, 4), (0, 4), (0, 8, 1), None, [4, 0]);
+    check((6, 4), (4, 4), (2, 8, 1), Some((1, 2)), [1, 2]);
+}
+
+/// The printed text after `fold`, `cse` and `dce`.
+fn text_of(text: &str) -> String {
+    folded(text, &Member::default()).to_string()
+}
+
+#[test]
+fn v7_repartitions_get_known_parts() {
+    let check = |owned: (usize, usize), request: (i64, i64), parts: [usize; 3]| {
+        let (from, to) = (array(512, owned.0, [0, owned.1, 0]), "!ndarray.ndarray<512xf64, #dist.dist_env<team = 22 loffs = ? lparts = ?,?,?>>");
+        let text = format!(
+            "func.func @main(%a: {from}) -> {to} {{\n  %o = arith.constant {} : index\n  %s = arith.constant {} : index\n  %b = dist.repartition %a loffs %o lsizes %s : {from}, index, index to {to}\n  return %b : {to}\n}}\n",
+            request.0, request.1
+        );
+        let [left, view, right] = parts;
+        let wanted = format!("loffs = {} lparts = {left},{view},{right}", request.0);
+        let found = text_of(&text);
+        assert!(found.contains(&wanted), "expected {wanted} in\n{found}");
+    };
+    check((4, 4), (4, 4), [0, 4, 0]);
+    check((4, 4), (3, 6), [1, 4, 1]);
+    check((4, 4), (0, 4), [4, 0, 0]);
+    check((4, 4), (8, 3), [0, 0, 3]);
+    check((4, 4), (5, 2), [0, 2, 0]);
+    check((4, 4), (0, 16), [4, 4, 8]);
+    check((4, 0), (2, 5), [2, 0, 3]);
+    check((4, 0), (1, 3), [3, 0, 0]);
+    check((34, 34), (32, 38), [2, 34, 2]);
+    check((170, 171), (168, 175), [2, 171, 2]);
+}
+
+#[test]
+fn v11_and_v12_views_get_known_parts() {
+    type Slice = (i64, i64, i64);
+    let check = |loffs, parts, slice: Slice, target: Option<(i64, i64)>, at: usize, rows: [usize; 3]| {
+        let from = array(16, loffs, parts);
+        let to = format!("!ndarray.ndarray<{}xf64, #dist.dist_env<team = 22 loffs = ? lparts = ?,?,?>>", slice.1);
+        let (offset, size) = target.unwrap_or((0, 0));
+        let clause = if target.is_some() { " toffs %o tsizes %s" } else { "" };
+        let text = format!(
+            "func.func @main(%a: {from}) -> {to} {{\n  %o = arith.constant {offset} : index\n  %s = arith.constant {size} : index\n  %b = dist.subview %a[{}] [{}] [{}]{clause} : {from} to {to}\n  return %b : {to}\n}}\n",
+            slice.0, slice.1, slice.2
+        );
+        let [left, owned, right] = rows;
+        let wanted = format!("loffs = {at} lparts = {left},{owned},{right}");
+        let found = text_of(&text);
+        assert!(found.contains(&wanted), "expected {wanted} in\n{found}");
+    };
+    let lit = (2, 8, 1);
+    check(6, [0, 4, 0], lit, Some((4, 4)), 4, [0, 4, 0]);
+    check(6, [0, 4, 0], lit, Some((6, 2)), 6, [0, 2, 0]);
+    check(5, [1, 4, 0], lit, Some((4, 4)), 4, [0, 4, 0]);
+    check(5, [1, 4, 0], lit, Some((6, 2)), 6, [0, 2, 0]);
+    check(2, [1, 4, 1], lit, Some((4, 4)), 4, [0, 1, 1]);
+    check(2, [1, 4, 1], lit, Some((6, 2)), 6, [0, 0, 0]);
+    check(3, [0, 4, 1], lit, Some((4, 4)), 4, [0, 1, 1]);
+    check(3, [0, 4, 1], lit, Some((5, 4)), 5, [0, 0, 1]);
+    check(0, [0, 4, 0], (1, 5, 3), None, 0, [0, 1, 0]);
+    check(4, [0, 4, 0], (1, 5, 3), None, 1, [0, 2, 0]);
+    check(12, [0, 4, 0], (1, 5, 3), None, 4, [0, 1, 0]);
+    check(2, [2, 4, 3], (0, 8, 2), Some((2, 2)), 2, [0, 2, 0]);
+    check(3, [1, 4, 2], (2, 12, 1), Some((1, 7)), 1, [1, 4, 2]);
+    check(5, [0, 3, 0], (0, 3, 5), None, 1, [0, 1, 0]);
+}
