@@ -7,22 +7,27 @@ use std::sync::Arc;
 use pantile_comm::{Call, CommError, Communicator, Failure, Memory, Rank, Ticket};
 use pantile_geometry::{Distribution, Fingerprint};
 use pantile_kernels::DType;
-use pantile_plan::Schedule;
+use pantile_plan::{Schedule, Terrain, route};
 
 use crate::compile::Compiler;
 use crate::execute::{self, Buffers};
-use crate::path::{Terrain, path};
 use crate::places::{Arrays, Frame};
 use crate::{Cells, Error, Movement, Tile, gather};
 
 /// Movements that are kept compiled; the oldest go first.
 const KEPT: usize = 512;
 
-/// Below this size of a tile a straight movement costs less than a second round of messages.
-const LARGE_BYTES: usize = 128 << 10;
+/// What makes two movements the same: name, how the target takes terms, source, target, type.
+type Key = (&'static str, Kind, Fingerprint, Fingerprint, DType);
 
-/// What makes two movements the same: name, source, target, type.
-type Key = (&'static str, Fingerprint, Fingerprint, DType);
+/// How a movement treats the cells of its target.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// They are replaced.
+    Replace,
+    /// Halos are added to where they came from.
+    Accumulate,
+}
 
 /// What an engine has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +63,7 @@ impl Engine {
     #[must_use]
     pub fn new(mut communicator: Communicator) -> Self {
         Self {
-            terrain: Terrain { windows: communicator.has_windows(), large_bytes: LARGE_BYTES },
+            terrain: Terrain::new(communicator.has_windows()),
             communicator,
             movements: BTreeMap::new(),
             order: VecDeque::new(),
@@ -118,25 +123,16 @@ impl Engine {
         target: &Distribution,
         dtype: DType,
     ) -> Result<Arc<Movement>, Error> {
-        let key = (name, source.fingerprint(), target.fingerprint(), dtype);
-        if let Some(movement) = self.movements.get(&key) {
-            return Ok(Arc::clone(movement));
-        }
-        self.check_ranks(source)?;
-        self.check_ranks(target)?;
-        let compile = |path: &[Distribution]| {
-            Compiler::new(self.rank(), dtype, self.terrain.windows).path(path)
-        };
-        let straight = [source.clone(), target.clone()];
-        let path = path(source, target, dtype.bytes(), self.terrain);
-        // A way that does not exist is no reason to give up the movement.
-        let mut movement = match path.len() {
-            2 => compile(&straight)?,
-            _ => compile(&path).or_else(|_| compile(&straight))?,
-        };
-        movement.name = name;
-        movement.fingerprint = folded(&[key.1.0, key.2.0, u128::from(dtype.code())]);
-        Ok(self.keep(key, movement))
+        let terrain = self.terrain;
+        self.kept((Kind::Replace, name), (source, target), dtype, |compiler| {
+            let straight = [source.clone(), target.clone()];
+            let path = route(source, target, dtype.bytes(), terrain);
+            // A way that does not exist is no reason to give up the movement.
+            match path.len() {
+                2 => compiler().path(&straight),
+                _ => compiler().path(&path).or_else(|_| compiler().path(&straight)),
+            }
+        })
     }
 
     /// The movement that adds halos to where they came from, within one tile: from the dual of a
@@ -152,16 +148,29 @@ impl Engine {
         target: &Distribution,
         dtype: DType,
     ) -> Result<Arc<Movement>, Error> {
-        let key = (name, source.fingerprint(), target.fingerprint(), dtype);
+        self.kept((Kind::Accumulate, name), (source, target), dtype, |compiler| {
+            compiler().accumulate(source, target)
+        })
+    }
+
+    /// A movement that is kept, or compiled now.
+    fn kept(
+        &mut self,
+        (kind, name): (Kind, &'static str),
+        (source, target): (&Distribution, &Distribution),
+        dtype: DType,
+        compile: impl Fn(&dyn Fn() -> Compiler) -> Result<Movement, Error>,
+    ) -> Result<Arc<Movement>, Error> {
+        let key = (name, kind, source.fingerprint(), target.fingerprint(), dtype);
         if let Some(movement) = self.movements.get(&key) {
             return Ok(Arc::clone(movement));
         }
         self.check_ranks(source)?;
         self.check_ranks(target)?;
-        let compiler = Compiler::new(self.rank(), dtype, self.terrain.windows);
-        let mut movement = compiler.accumulate(source, target)?;
+        let mut movement = compile(&|| Compiler::new(self.rank(), dtype, self.terrain.windows))?;
         movement.name = name;
-        movement.fingerprint = folded(&[key.1.0, key.2.0, u128::from(dtype.code())]);
+        let how = (u128::from(dtype.code()) << 8) | kind as u128;
+        movement.fingerprint = folded(&[key.2.0, key.3.0, how]);
         Ok(self.keep(key, movement))
     }
 
@@ -265,13 +274,43 @@ impl Engine {
         place: &'static Location<'static>,
     ) -> Result<(), Error> {
         let call = Call::at(movement.name, movement.fingerprint, place);
+        self.expect_in_place(&call, movement, tile)?;
+        self.execute(movement, &call, tile.memory(), tile.memory())
+    }
+
+    /// A tile within which a movement can run.
+    pub(crate) fn expect_in_place(
+        &mut self,
+        call: &Call,
+        movement: &Movement,
+        tile: &Tile,
+    ) -> Result<(), Error> {
         if !movement.in_place {
             let error = Error::NotInPlace { rank: self.rank() };
-            self.fail(Some(call), &error);
+            self.fail(Some(call.clone()), &error);
             return Err(error);
         }
-        self.expect_tile(&call, "source", (movement.dtype, movement.lengths.0), tile)?;
-        self.execute(movement, &call, tile.memory(), tile.memory())
+        self.expect_tile(call, "source", (movement.dtype, movement.lengths.0), tile)
+    }
+
+    /// Adds to what it has done.
+    pub(crate) fn count(&mut self, runs: u64, messages: u64, bytes: u64) {
+        self.counters.runs += runs;
+        self.counters.messages += messages;
+        self.counters.bytes += bytes;
+    }
+
+    /// What movements work with.
+    pub(crate) fn parts(
+        &mut self,
+    ) -> (&mut Communicator, &[Memory], &Memory, &mut Vec<Option<Ticket>>) {
+        let Self { communicator, stations, scratch, tickets, .. } = self;
+        (communicator, stations, scratch, tickets)
+    }
+
+    /// True if ranks look at each other's memory.
+    pub(crate) fn has_windows(&self) -> bool {
+        self.terrain.windows
     }
 
     /// Waits until every rank of the world has come here. Collective.
@@ -313,18 +352,17 @@ impl Engine {
         self.make_room(movement, source.is(target));
         let Self { communicator, stations, scratch, tickets, .. } = self;
         let buffers = Buffers { source, target, stations, scratch };
-        let result: Result<(), CommError> = communicator
-            .operation(call, |operation| execute::run(operation, movement, &buffers, tickets));
+        let result: Result<(), CommError> = communicator.operation(call, |operation| {
+            execute::run(operation, movement, &buffers, tickets, &mut || ())
+        });
         result?;
         let (messages, bytes) = movement.sends();
-        self.counters.runs += 1;
-        self.counters.messages += messages as u64;
-        self.counters.bytes += bytes as u64;
+        self.count(1, messages as u64, bytes as u64);
         Ok(())
     }
 
     /// Makes stations and message buffers large enough; they are never made smaller.
-    fn make_room(&mut self, movement: &Movement, in_place: bool) {
+    pub(crate) fn make_room(&mut self, movement: &Movement, in_place: bool) {
         if self.scratch.bytes() < movement.scratch {
             self.scratch = Memory::zeroed(movement.scratch);
         }

@@ -31,6 +31,43 @@ pub enum Error {
         /// On which rank.
         rank: Rank,
     },
+    /// A program was made for another number of ranks.
+    WrongWorld {
+        /// Ranks that it was made for.
+        made_for: usize,
+        /// Ranks of the world.
+        size: usize,
+    },
+    /// A program got another number of arguments.
+    Arguments {
+        /// On which rank.
+        rank: Rank,
+        /// What was given.
+        got: usize,
+        /// What it takes.
+        expected: usize,
+    },
+    /// The counter of a loop does not grow.
+    Step {
+        /// On which rank.
+        rank: Rank,
+        /// The step.
+        got: i64,
+    },
+    /// A program names an array that this rank does not have.
+    UnknownArray {
+        /// On which rank.
+        rank: Rank,
+        /// The number of the array.
+        id: u64,
+    },
+    /// A rank panicked; that is a fault of this library.
+    Panicked {
+        /// Which rank.
+        rank: Rank,
+        /// What it said.
+        message: String,
+    },
     /// A distribution names a rank that the world does not have.
     NoSuchRank {
         /// The largest rank named.
@@ -56,6 +93,19 @@ impl fmt::Display for Error {
                 "rank {rank}: the movement reads cells that it also writes, so it needs a source \
                  and a target of its own"
             ),
+            Self::WrongWorld { made_for, size } => {
+                write!(out, "the program was made for {made_for} ranks, the world has {size}")
+            }
+            Self::Arguments { rank, got, expected } => {
+                write!(out, "rank {rank}: the program takes {expected} arguments, got {got}")
+            }
+            Self::Step { rank, got } => {
+                write!(out, "rank {rank}: the counter of a loop grows by {got}, expected 1 or more")
+            }
+            Self::UnknownArray { rank, id } => {
+                write!(out, "rank {rank}: got array {id}, which it does not have")
+            }
+            Self::Panicked { rank, message } => write!(out, "rank {rank} panicked: {message}"),
             Self::NoSuchRank { rank, size } => {
                 write!(out, "the distribution names rank {rank}, but the world has {size} ranks")
             }

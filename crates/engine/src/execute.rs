@@ -34,26 +34,29 @@ impl Buffers<'_> {
     }
 }
 
-/// Runs all legs of a movement inside one operation. `tickets` is only lent to be used again.
+/// Runs all legs of a movement inside one operation. `tickets` is only lent to be used again;
+/// `between` is called once per leg, when everything that others need is on its way.
 pub(crate) fn run(
     operation: &mut Operation<'_>,
     movement: &Movement,
     buffers: &Buffers<'_>,
     tickets: &mut Vec<Option<Ticket>>,
+    between: &mut dyn FnMut(),
 ) -> Result<(), CommError> {
     for leg in &movement.legs {
-        let runner = Runner::new(movement, leg, buffers);
+        let runner = LegRunner::new(movement, leg, buffers);
         runner.before();
         match operation.windows() {
-            Some(windows) => runner.through_windows(windows)?,
-            None => runner.by_messages(operation, tickets)?,
+            Some(windows) => runner.through_windows(windows, between)?,
+            None => runner.by_messages(operation, tickets, between)?,
         }
         runner.after();
     }
     Ok(())
 }
 
-struct Runner<'a> {
+/// One leg of a movement on its memory.
+pub(crate) struct LegRunner<'a> {
     movement: &'a Movement,
     leg: &'a Leg,
     from: &'a Memory,
@@ -62,18 +65,71 @@ struct Runner<'a> {
     element: usize,
 }
 
-impl<'a> Runner<'a> {
+impl<'a> LegRunner<'a> {
     fn new(movement: &'a Movement, leg: &'a Leg, buffers: &'a Buffers<'_>) -> Self {
         let (from, to) = (buffers.at(leg.from), buffers.at(leg.to));
         let element = movement.dtype.bytes();
         Self { movement, leg, from, to, scratch: buffers.scratch, element }
     }
 
+    /// A leg within one memory that needs no buffers of its own.
+    pub(crate) fn in_place(movement: &'a Movement, leg: &'a Leg, memory: &'a Memory) -> Self {
+        let element = movement.dtype.bytes();
+        Self { movement, leg, from: memory, to: memory, scratch: memory, element }
+    }
+
+    /// Packs what one peer gets to `start`.
+    pub(crate) fn pack(&self, number: usize, start: *mut u8) {
+        let outgoing = &self.leg.sends[number];
+        match outgoing.body.as_ref().expect("messages have bodies") {
+            Body::Packed { nests, .. } => {
+                for nest in nests {
+                    self.copy(nest, self.from.start().as_ptr(), start, false);
+                }
+            }
+            Body::InPlace(at) => {
+                let from = self.from.start().as_ptr().wrapping_add(at * self.element);
+                // SAFETY: invariants 1 and 2 of the buffers; `start` is memory of the caller's
+                // with room for the elements.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(from, start, outgoing.elements * self.element)
+                }
+            }
+        }
+    }
+
+    /// Puts what one peer sent, packed at `start`, where it belongs.
+    pub(crate) fn unpack(&self, number: usize, start: *const u8) {
+        let incoming = &self.leg.receives[number];
+        match incoming.body.as_ref().expect("messages have bodies") {
+            Body::Packed { .. } => self.take(incoming, start),
+            Body::InPlace(at) => {
+                let to = self.to.start().as_ptr().wrapping_add(at * self.element);
+                // SAFETY: as in `pack`, the other way round.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(start, to, incoming.elements * self.element)
+                }
+            }
+        }
+    }
+
+    /// Puts what this rank gives itself where it belongs.
+    pub(crate) fn take_own(&self) {
+        for incoming in self.leg.receives.iter().filter(|incoming| incoming.body.is_none()) {
+            self.take(incoming, self.from.start().as_ptr());
+        }
+    }
+
     /// Receivers pull: one copy per byte, and terms are combined by one thread in order.
-    fn through_windows(&self, windows: &mut dyn Windows) -> Result<(), CommError> {
+    fn through_windows(
+        &self,
+        windows: &mut dyn Windows,
+        between: &mut dyn FnMut(),
+    ) -> Result<(), CommError> {
         for outgoing in &self.leg.sends {
             windows.open(outgoing.peer, self.from)?;
         }
+        between();
         if self.leg.any_order {
             self.pull_in_any_order(windows)?;
         } else {
@@ -145,6 +201,7 @@ impl<'a> Runner<'a> {
         &self,
         operation: &mut Operation<'_>,
         tickets: &mut Vec<Option<Ticket>>,
+        between: &mut dyn FnMut(),
     ) -> Result<(), CommError> {
         tickets.clear();
         for incoming in &self.leg.receives {
@@ -160,6 +217,7 @@ impl<'a> Runner<'a> {
         for outgoing in &self.leg.sends {
             operation.send(outgoing.peer, &self.packed(outgoing))?;
         }
+        between();
         for (incoming, ticket) in self.leg.receives.iter().zip(tickets.iter()) {
             let Some(ticket) = ticket else {
                 self.take(incoming, self.from.start().as_ptr());

@@ -118,6 +118,40 @@ impl Tile {
         unsafe { std::slice::from_raw_parts(self.memory.start().as_ptr(), bytes) }
     }
 
+    /// The elements whose bytes these are, in the machine's order; `None` if they are not a whole
+    /// number of elements, or no truth values where those are asked for.
+    #[must_use]
+    pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Option<Self> {
+        let whole = bytes.len().is_multiple_of(dtype.bytes());
+        if !whole || (dtype == DType::Bool && bytes.iter().any(|byte| *byte > 1)) {
+            return None;
+        }
+        let mut tile = Self::zeroed(dtype, bytes.len() / dtype.bytes());
+        tile.bytes_mut().copy_from_slice(bytes);
+        Some(tile)
+    }
+
+    /// The bytes of the elements, to be written by kernels, which write valid elements only.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        let bytes = self.len * self.dtype.bytes();
+        // SAFETY: invariants 1 and 2.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.start().as_ptr(), bytes) }
+    }
+
+    /// Takes over the elements of another tile of the same type and length.
+    ///
+    /// # Panics
+    /// If type or length differ.
+    pub fn copy_from(&mut self, other: &Self) {
+        assert!((self.dtype, self.len) == (other.dtype, other.len), "tiles of different kinds");
+        let bytes = self.len * self.dtype.bytes();
+        // SAFETY: both memories have these bytes (invariant 1), and two tiles are two memories.
+        unsafe {
+            let (from, to) = (other.memory.start().as_ptr(), self.memory.start().as_ptr());
+            std::ptr::copy_nonoverlapping(from, to, bytes);
+        }
+    }
+
     /// The memory itself, for movements.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
@@ -131,16 +165,8 @@ impl Tile {
 impl Clone for Tile {
     /// A copy with memory of its own.
     fn clone(&self) -> Self {
-        let copy = Self::zeroed(self.dtype, self.len);
-        let bytes = self.len * self.dtype.bytes();
-        // SAFETY: both memories have these bytes (invariant 1), and nobody knows the copy yet.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                self.memory.start().as_ptr(),
-                copy.memory.start().as_ptr(),
-                bytes,
-            );
-        }
+        let mut copy = Self::zeroed(self.dtype, self.len);
+        copy.copy_from(self);
         copy
     }
 }
@@ -166,6 +192,15 @@ mod tests {
         assert_eq!((vector.as_ptr(), vector), (start, vec![1.5, 7.0]));
         assert_eq!(copy.to_vec::<f64>(), [1.5, 7.0]);
         assert_eq!(copy.into_vec::<f64>(), [1.5, 7.0]);
+    }
+
+    #[test]
+    fn bytes_become_elements_if_they_are_some() {
+        let tile = Tile::from_bytes(DType::U16, &[1, 0, 2, 0]).unwrap();
+        assert_eq!(tile.to_vec::<u16>(), [1, 2]);
+        assert!(Tile::from_bytes(DType::U16, &[1, 0, 2]).is_none());
+        assert!(Tile::from_bytes(DType::Bool, &[1, 2]).is_none());
+        assert_eq!(Tile::from_bytes(DType::Bool, &[1, 0]).unwrap().to_vec::<bool>(), [true, false]);
     }
 
     #[test]

@@ -1,0 +1,232 @@
+//! Steps become loops and movements of one rank.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use pantile_comm::Rank;
+use pantile_ir::lower::{
+    Compute, Exchange, Executable, LocalLoop, Repeat, SlotId, Step, Turns, Write,
+};
+use pantile_kernels::lanes::Program;
+
+use super::fold::{PreparedFinish, PreparedProduct};
+use super::loops::{BoxCopy, BoxLoop, dense};
+use crate::joint::Joint;
+use crate::{Engine, Error, Movement, Tile};
+
+/// A step of one rank.
+pub(crate) enum Prepared {
+    Compute(Box<PreparedLoop>),
+    Move {
+        movement: Arc<Movement>,
+        from: usize,
+        to: usize,
+    },
+    Exchange(Box<PreparedExchange>),
+    Finish(PreparedFinish),
+    Product(PreparedProduct),
+    /// Elements copied within the memory of the rank.
+    Copies(Vec<BoxCopy>),
+    Repeat(Box<PreparedRepeat>),
+}
+
+/// A fused loop of one rank.
+pub(crate) struct PreparedLoop {
+    pub(crate) program: Program,
+    pub(crate) loops: Vec<BoxLoop>,
+    pub(crate) copies: Vec<BoxCopy>,
+    /// How outputs are folded; none if they are stored.
+    pub(crate) folds: Vec<pantile_kernels::reduce::Fold>,
+    /// Slots of folds, which start at the neutral element.
+    pub(crate) reduced: Vec<usize>,
+}
+
+/// Halos that travel, and what is done meanwhile and then.
+pub(crate) struct PreparedExchange {
+    pub(crate) joint: RefCell<Joint>,
+    pub(crate) tiles: Vec<usize>,
+    /// A loop whose boxes need no halos, and the boxes that do.
+    pub(crate) during: Option<(PreparedLoop, Vec<BoxLoop>)>,
+}
+
+/// A loop around steps.
+pub(crate) struct PreparedRepeat {
+    pub(crate) turns: PreparedTurns,
+    pub(crate) body: Vec<Prepared>,
+    /// Memories that are copied before the first turn.
+    pub(crate) entry: Vec<(usize, usize)>,
+    /// Memories that trade places after a turn.
+    pub(crate) swaps: Vec<(usize, usize)>,
+}
+
+/// How often steps are done again; numbers are those of tiles.
+pub(crate) enum PreparedTurns {
+    Count { lower: usize, upper: usize, step: usize, counter: usize },
+    While { before: Vec<Prepared>, condition: usize },
+}
+
+/// Memory for every buffer of an executable on a rank.
+pub(crate) fn memories(executable: &Executable, rank: Rank) -> Vec<Tile> {
+    let mut tiles: Vec<Option<Tile>> = (0..executable.buffers).map(|_| None).collect();
+    for slot in executable.slots.iter().filter(|slot| slot.buffer < executable.buffers) {
+        let len = slot.home.local_shape(rank).map_or(0, |shape| shape.iter().product());
+        tiles[slot.buffer].get_or_insert_with(|| Tile::zeroed(slot.dtype, len));
+    }
+    let empty = || Tile::zeroed(pantile_kernels::DType::Bool, 0);
+    tiles.into_iter().map(|tile| tile.unwrap_or_else(empty)).collect()
+}
+
+/// Prepares steps.
+pub(crate) fn steps(
+    engine: &mut Engine,
+    executable: &Executable,
+    steps: &[Step],
+) -> Result<Vec<Prepared>, Error> {
+    steps.iter().map(|step| prepare(engine, executable, step)).collect()
+}
+
+fn prepare(engine: &mut Engine, executable: &Executable, step: &Step) -> Result<Prepared, Error> {
+    let slot = |id: SlotId| &executable.slots[id.index()];
+    Ok(match step {
+        Step::Compute(compute) => {
+            Prepared::Compute(Box::new(prepare_loop(engine, executable, compute)?))
+        }
+        Step::Move(step) => {
+            let dtype = slot(step.from).dtype;
+            // Where memory has room for halos, the movement has to know.
+            let source = if step.source.has_terms() { &step.source } else { &slot(step.from).home };
+            let target = &slot(step.to).home;
+            let movement = engine.movement(step.name, source, target, dtype)?;
+            Prepared::Move { movement, from: slot(step.from).buffer, to: slot(step.to).buffer }
+        }
+        Step::Exchange(step) => {
+            Prepared::Exchange(Box::new(prepare_exchange(engine, executable, step)?))
+        }
+        Step::Finish(finish) => {
+            let prepared = PreparedFinish::new(executable, finish, engine.rank());
+            prepared.map_or_else(|| Prepared::Copies(Vec::new()), Prepared::Finish)
+        }
+        Step::Product(product) => {
+            let prepared = PreparedProduct::new(executable, product, engine.rank());
+            prepared.map_or_else(|| Prepared::Copies(Vec::new()), Prepared::Product)
+        }
+        Step::Reshape { from, to } => {
+            Prepared::Copies(prepare_reshape(executable, *from, *to, engine.rank())?)
+        }
+        Step::Repeat(repeat) => {
+            Prepared::Repeat(Box::new(prepare_repeat(engine, executable, repeat)?))
+        }
+    })
+}
+
+fn prepare_loop(
+    engine: &Engine,
+    executable: &Executable,
+    compute: &Compute,
+) -> Result<PreparedLoop, Error> {
+    let rank = engine.rank();
+    let buffer = |id: SlotId| executable.slots[id.index()].buffer;
+    let mut copies = Vec::new();
+    for (to, from) in &compute.backgrounds {
+        if buffer(*to) != buffer(*from) {
+            let dtype = executable.slots[to.index()].dtype;
+            for one in executable.local_background(compute, (*to, *from), rank) {
+                copies.push(BoxCopy::of(&one, dtype, &buffer)?);
+            }
+        }
+    }
+    let folds = compute.writes.iter().map(|write| match write {
+        Write::Fold(fold, _) => Some(super::fold::kernel_fold(*fold)),
+        Write::Slot(..) => None,
+    });
+    let folds = folds.collect::<Option<_>>().unwrap_or_default();
+    let reduced = compute.writes.iter().filter_map(|write| match write {
+        Write::Fold(_, slot) => Some(buffer(*slot)),
+        Write::Slot(..) => None,
+    });
+    Ok(PreparedLoop {
+        program: Program::compile(&compute.body)?,
+        loops: boxes(&executable.local_loops(compute, rank), &buffer),
+        copies,
+        folds,
+        reduced: reduced.collect(),
+    })
+}
+
+fn boxes(loops: &[LocalLoop], buffer: &dyn Fn(SlotId) -> usize) -> Vec<BoxLoop> {
+    loops.iter().map(|one| BoxLoop::new(one, buffer)).collect()
+}
+
+/// The copy from one shape to another, one of which is a dense row.
+fn prepare_reshape(
+    executable: &Executable,
+    from: SlotId,
+    to: SlotId,
+    rank: Rank,
+) -> Result<Vec<BoxCopy>, Error> {
+    let owned = (executable.local_owned(from, rank), executable.local_owned(to, rank));
+    let (Some((shape, source)), Some((new_shape, target))) = owned else { return Ok(Vec::new()) };
+    let dtype = executable.slots[from.index()].dtype;
+    let buffer = |slot: SlotId| executable.slots[slot.index()].buffer;
+    let (from, to) = (buffer(from), buffer(to));
+    if source == dense(&shape) {
+        let copy = BoxCopy::new(dtype, &new_shape, (from, &dense(&new_shape)), (to, &target))?;
+        return Ok(vec![copy]);
+    }
+    // The lowering goes through a row, which has no room around it.
+    debug_assert_eq!(target, dense(&new_shape));
+    Ok(vec![BoxCopy::new(dtype, &shape, (from, &source), (to, &dense(&shape)))?])
+}
+
+fn prepare_exchange(
+    engine: &mut Engine,
+    executable: &Executable,
+    exchange: &Exchange,
+) -> Result<PreparedExchange, Error> {
+    let (mut movements, mut tiles) = (Vec::new(), Vec::new());
+    for part in &exchange.parts {
+        let slot = &executable.slots[part.slot.index()];
+        movements.push(engine.movement("halo exchange", &part.source, &part.target, slot.dtype)?);
+        tiles.push(slot.buffer);
+    }
+    let during = match &exchange.during {
+        None => None,
+        Some(compute) => {
+            let halos: Vec<SlotId> = exchange.parts.iter().map(|part| part.slot).collect();
+            let mut prepared = prepare_loop(engine, executable, compute)?;
+            let (core, edges) = executable.local_core(compute, &halos, engine.rank());
+            let buffer = |id: SlotId| executable.slots[id.index()].buffer;
+            prepared.loops = boxes(&core, &buffer);
+            Some((prepared, boxes(&edges, &buffer)))
+        }
+    };
+    let joint = RefCell::new(Joint::new(movements, engine.has_windows()));
+    Ok(PreparedExchange { joint, tiles, during })
+}
+
+fn prepare_repeat(
+    engine: &mut Engine,
+    executable: &Executable,
+    repeat: &Repeat,
+) -> Result<PreparedRepeat, Error> {
+    let buffer = |slot: SlotId| executable.slots[slot.index()].buffer;
+    let turns = match &repeat.turns {
+        Turns::While { before, condition } => PreparedTurns::While {
+            before: steps(engine, executable, before)?,
+            condition: buffer(*condition),
+        },
+        Turns::Count { lower, upper, step, counter, .. } => PreparedTurns::Count {
+            lower: buffer(*lower),
+            upper: buffer(*upper),
+            step: buffer(*step),
+            counter: buffer(*counter),
+        },
+    };
+    let entry = repeat.carried.iter().map(|one| (buffer(one.initial), buffer(one.current)));
+    Ok(PreparedRepeat {
+        turns,
+        body: steps(engine, executable, &repeat.body)?,
+        entry: entry.filter(|(from, to)| from != to).collect(),
+        swaps: super::repeat::swaps(executable, &repeat.carried),
+    })
+}

@@ -1,0 +1,107 @@
+//! One step after the other.
+
+use std::panic::Location;
+use std::time::Instant;
+
+use pantile_kernels::lanes::Scratch;
+use smallvec::SmallVec;
+
+use super::loops::Tiles;
+use super::prepare::{Prepared, PreparedExchange, PreparedLoop};
+use super::watch::{Event, Watch};
+use crate::{Engine, Error, Tile};
+
+/// A program while it runs.
+pub(crate) struct Running<'a, 'w> {
+    pub(crate) engine: &'a mut Engine,
+    pub(crate) tiles: &'a mut Vec<Tile>,
+    pub(crate) scratch: &'a mut Scratch,
+    /// Who is told about every step, and the number of the next one.
+    pub(crate) watch: Option<Watch<'w>>,
+}
+
+impl Running<'_, '_> {
+    pub(crate) fn steps(&mut self, steps: &[Prepared]) -> Result<(), Error> {
+        match self.watch {
+            None => steps.iter().try_for_each(|step| self.step(step)),
+            Some(_) => steps.iter().try_for_each(|step| self.watched(step)),
+        }
+    }
+
+    /// A step, and who watches is told about it.
+    fn watched(&mut self, step: &Prepared) -> Result<(), Error> {
+        let number = self.watch.as_mut().map_or(0, Watch::next);
+        let (before, start) = (self.engine.counters(), Instant::now());
+        self.step(step)?;
+        let (after, end) = (self.engine.counters(), Instant::now());
+        let (messages, bytes) = (after.messages - before.messages, after.bytes - before.bytes);
+        if let Some(watch) = &mut self.watch {
+            watch.tell(&Event { step: number, start, end, messages, bytes });
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Prepared) -> Result<(), Error> {
+        let place = Location::caller();
+        match step {
+            Prepared::Compute(one) => self.compute(one),
+            Prepared::Move { movement, from, to } => {
+                let [from, to] = self.tiles.get_disjoint_mut([*from, *to]).expect("two memories");
+                self.engine.run_at(movement, from, to, place)
+            }
+            Prepared::Exchange(exchange) => self.exchange(exchange, place),
+            Prepared::Finish(finish) => {
+                finish.run(self.tiles);
+                Ok(())
+            }
+            Prepared::Product(product) => {
+                product.run(self.tiles);
+                Ok(())
+            }
+            Prepared::Copies(copies) => copies
+                .iter()
+                .try_for_each(|copy| copy.run(self.tiles.as_slice().into(), self.scratch)),
+            Prepared::Repeat(repeat) => self.repeat(repeat),
+        }
+    }
+
+    fn compute(&mut self, one: &PreparedLoop) -> Result<(), Error> {
+        if one.folds.is_empty() {
+            return one.store(self.tiles.as_slice().into(), self.scratch);
+        }
+        for ((fold, dtype), tile) in one.folds.iter().zip(one.program.outputs()).zip(&one.reduced) {
+            fold.start(*dtype, self.tiles[*tile].bytes_mut())?;
+        }
+        let tiles = self.tiles.as_slice().into();
+        one.loops
+            .iter()
+            .try_for_each(|boxed| boxed.fold(&one.program, &one.folds, tiles, self.scratch))
+    }
+
+    /// Halos travel; what needs none of them is computed meanwhile, the rest afterwards.
+    fn exchange(
+        &mut self,
+        exchange: &PreparedExchange,
+        place: &'static Location<'static>,
+    ) -> Result<(), Error> {
+        let (tiles, scratch) = (&*self.tiles, &mut *self.scratch);
+        let moving: SmallVec<[&Tile; 16]> = exchange.tiles.iter().map(|at| &tiles[*at]).collect();
+        let mut joint = exchange.joint.borrow_mut();
+        let mut core = || match &exchange.during {
+            Some((one, _)) => one.store(tiles.as_slice().into(), scratch),
+            None => Ok(()),
+        };
+        self.engine.exchange(&mut joint, &moving, place, &mut core)?;
+        let Some((one, edges)) = &exchange.during else { return Ok(()) };
+        let tiles = self.tiles.as_slice().into();
+        edges.iter().try_for_each(|boxed| boxed.map(&one.program, tiles, self.scratch))
+    }
+}
+
+impl PreparedLoop {
+    /// Copies what the loop does not touch, and runs its boxes.
+    fn store(&self, tiles: Tiles<'_>, scratch: &mut Scratch) -> Result<(), Error> {
+        self.copies.iter().try_for_each(|copy| copy.run(tiles, scratch))?;
+        self.loops.iter().try_for_each(|boxed| boxed.map(&self.program, tiles, scratch))
+    }
+}
