@@ -22,21 +22,31 @@
 //! assert_eq!(results[1], (Some(vec![6, 2]), 2.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+pub mod array;
 mod launch;
 
+pub use array::{Array, World};
 pub use launch::{Launch, LaunchError, run};
 pub use pantile_comm::{CommError, Failure, Options, RankError, sim, threads};
 pub use pantile_geometry as geometry;
 pub use pantile_geometry::{Axis, Cuts, Direction, Distribution, Extent, Kind, Mesh, Operator};
+pub use pantile_ir as ir;
 pub use pantile_plan as plan;
 pub use pantile_plan::{Plan, Schedule};
-pub use pantile_spmd::*;
+pub use pantile_spmd as spmd;
+pub use pantile_spmd::{
+    AllGather, AllSumReduce, AxisChoice, Broadcast, CartesianPartition, DistArray, Error,
+    HaloExchange, LayerExchange, Partition, ReduceScatter, Repartition, SumReduce, Tensor, Widths,
+};
 
 /// What most programs need.
 pub mod prelude {
+    pub use crate::array::{Array, Fault, by};
+    pub use crate::s;
     pub use crate::{
         AllGather, AllSumReduce, Axis, AxisChoice, Broadcast, CartesianPartition, DistArray,
         Distribution, Error, HaloExchange, LayerExchange, Mesh, Operator, Partition, ReduceScatter,
         Repartition, SumReduce, Tensor, Widths, World,
     };
+    pub use pantile_engine::DType;
 }

@@ -1,0 +1,342 @@
+//! Arrays that read like NumPy's: lazy, distributed, the same bits on any number of ranks.
+//!
+//! An [`Array`] is a cheap handle. Operations on it are recorded; they run, fused and with the least
+//! data moved, when somebody looks: [`Array::to_vec`], [`Array::item`], [`Array::compute`], printing.
+//! A slice is a view: what is assigned through it is seen by all views of the same array.
+//!
+//! Mistakes never panic: an array that cannot be, such as the sum of arrays whose shapes do not fit,
+//! is a [`Fault`] that names the line where it was written, given to whoever looks.
+//!
+//! ```
+//! use pantile::prelude::*;
+//!
+//! let world = World::threads(3)?;
+//! let u = world.zeros(&[6, 6]);
+//! u.set(s![0, ..], 1.0);
+//! for _ in 0..2 {
+//!     let sum = u.get(s![..-2, 1..-1]) + u.get(s![2.., 1..-1]) + u.get(s![1..-1, ..-2]) + u.get(s![1..-1, 2..]);
+//!     u.set(s![1..-1, 1..-1], 0.25 * sum);
+//! }
+//! assert_eq!(u.get(s![1, 1..-1]).to_vec::<f64>()?, [0.3125, 0.375, 0.375, 0.3125]);
+//! assert_eq!(u.sum().item::<f64>()?, 7.625);
+//! # Ok::<(), Fault>(())
+//! ```
+
+mod create;
+mod evaluate;
+mod fault;
+mod functions;
+mod node;
+mod operators;
+mod scalar;
+mod show;
+mod slice;
+mod world;
+
+use std::cell::RefCell;
+use std::panic::Location;
+use std::rc::Rc;
+
+use pantile_engine::DType;
+use pantile_ir::{Index, Op, Place, Slice, Type};
+
+pub use fault::Fault;
+pub use scalar::Number;
+pub use slice::{SliceItem, by};
+pub use world::World;
+
+use node::Node;
+
+/// Operations that are recorded at most before they run by themselves.
+const MOST_PENDING: usize = 4096;
+
+/// An array on all ranks: a handle that is cheap to clone. A clone is the same array; see
+/// [`Array::copy`].
+#[derive(Clone)]
+pub struct Array {
+    world: World,
+    base: Rc<RefCell<Rc<Node>>>,
+    /// Slices of slices, from the base on.
+    view: Rc<[View]>,
+}
+
+/// A slice of a base, with known numbers.
+#[derive(Clone)]
+struct View {
+    slice: Slice,
+    /// The lengths of the slice, and those that are left without single indices.
+    sizes: Vec<usize>,
+    shape: Vec<usize>,
+}
+
+/// The line that calls a function of the user's.
+#[track_caller]
+fn here() -> Place {
+    let caller = Location::caller();
+    Place { file: caller.file().into(), line: caller.line(), column: caller.column() }
+}
+
+impl Array {
+    pub(crate) fn of(world: &World, node: Rc<Node>) -> Self {
+        let array =
+            Self { world: world.clone(), base: Rc::new(RefCell::new(node)), view: Rc::new([]) };
+        let pending = world.inner.pending.get() + 1;
+        world.inner.pending.set(pending);
+        if pending > MOST_PENDING {
+            // Whoever looks at it later gets to know what went wrong.
+            let _ = array.compute();
+        }
+        array
+    }
+
+    /// The node that has its elements now.
+    pub(crate) fn node(&self, place: &Place) -> Rc<Node> {
+        let mut node = Rc::clone(&self.base.borrow());
+        for view in self.view.iter() {
+            node = cut(&node, view, place);
+        }
+        node
+    }
+
+    /// The result of an operation, or the first thing that is wrong with it.
+    pub(crate) fn record(
+        world: &World,
+        op: Op,
+        operands: Vec<Rc<Node>>,
+        ty: Result<Type, String>,
+        place: Place,
+    ) -> Self {
+        let fault = operands.iter().find_map(|node| node.fault.clone());
+        let node = match (fault, ty) {
+            (Some(fault), ty) => Node::faulty(fault, ty.unwrap_or(Type::array(&[], DType::F64))),
+            (None, Ok(ty)) => Node::new(op, operands, ty, place),
+            (None, Err(message)) => {
+                Node::faulty(Fault::new(message, place), Type::array(&[], DType::F64))
+            }
+        };
+        Self::of(world, node)
+    }
+
+    /// Its world.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The length of each axis.
+    #[must_use]
+    pub fn shape(&self) -> Vec<usize> {
+        self.view.last().map_or_else(|| self.base.borrow().shape(), |view| view.shape.clone())
+    }
+
+    /// Number of axes.
+    #[must_use]
+    pub fn ndim(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    /// The type of its elements.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.base.borrow().ty.dtype().unwrap_or(DType::F64)
+    }
+
+    /// What is wrong with it, if something is.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        self.base.borrow().fault.clone()
+    }
+
+    /// A view of a slice: it shares its elements with this array.
+    #[track_caller]
+    #[must_use]
+    pub fn get(&self, slice: impl AsRef<[SliceItem]>) -> Self {
+        let place = here();
+        match view_of(&self.shape(), slice.as_ref()) {
+            Ok(view) => {
+                let mut views = self.view.to_vec();
+                views.push(view);
+                Self { view: views.into(), ..self.clone() }
+            }
+            Err(message) => {
+                let ty = Type::array(&[], self.dtype());
+                Self::of(&self.world, Node::faulty(Fault::new(message, place), ty))
+            }
+        }
+    }
+
+    /// Assigns to a slice; every view of the same elements sees it. The value is broadcast.
+    #[track_caller]
+    pub fn set(&self, slice: impl AsRef<[SliceItem]>, value: impl Into<Operand>) {
+        self.get(slice).assign_at(value.into(), here());
+    }
+
+    /// Assigns to all elements; every view of them sees it. The value is broadcast.
+    #[track_caller]
+    pub fn assign(&self, value: impl Into<Operand>) {
+        self.assign_at(value.into(), here());
+    }
+
+    fn assign_at(&self, value: Operand, place: Place) {
+        let value = value.array(&self.world, self.dtype(), &place);
+        let changed = self.changed(&value, &place);
+        *self.base.borrow_mut() = changed;
+        let pending = self.world.inner.pending.get() + 1;
+        self.world.inner.pending.set(pending);
+        if pending > MOST_PENDING {
+            let _ = self.compute();
+        }
+    }
+
+    /// The next version of the base, with `value` at this view.
+    fn changed(&self, value: &Self, place: &Place) -> Rc<Node> {
+        let source = value.node(place);
+        let base = Rc::clone(&self.base.borrow());
+        let fault = base.fault.clone().or_else(|| source.fault.clone());
+        if let Some(fault) = fault {
+            return Node::faulty(fault, base.ty.clone());
+        }
+        let shape = self.shape();
+        let dims =
+            |shape: &[usize]| -> Vec<Option<usize>> { shape.iter().copied().map(Some).collect() };
+        let together = pantile_ir::infer::broadcast(&[&dims(&source.shape()), &dims(&shape)]);
+        if together != Ok(dims(&shape)) {
+            let (got, expected) = (source.shape(), shape);
+            let message = format!("got a value of shape {got:?} for a slice of shape {expected:?}");
+            return Node::faulty(Fault::new(message, place.clone()), base.ty.clone());
+        }
+        // All versions on the way from the base to this view.
+        let mut bases = vec![base];
+        for view in self.view.iter() {
+            let next = cut(&bases[bases.len() - 1], view, place);
+            bases.push(next);
+        }
+        let whole = Slice {
+            offsets: vec![Index::Known(0); shape.len()],
+            sizes: shape.iter().map(|size| known(*size)).collect(),
+            strides: vec![Index::Known(1); shape.len()],
+        };
+        let last = Rc::clone(&bases[bases.len() - 1]);
+        let ty = last.ty.clone();
+        // A single view is written at once, through its own slice.
+        let mut changed = match self.view.len() {
+            0 => Node::new(Op::ImmutableInsertSlice(whole), vec![source, last], ty, place.clone()),
+            _ => spread(source, &shape, place),
+        };
+        for (view, base) in self.view.iter().zip(&bases).rev() {
+            let full = reshaped(changed, &view.sizes, place);
+            let op = Op::ImmutableInsertSlice(view.slice.clone());
+            changed = Node::new(op, vec![full, Rc::clone(base)], base.ty.clone(), place.clone());
+        }
+        changed
+    }
+
+    /// Its elements in memory of their own: later assignments are not seen.
+    #[track_caller]
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let place = here();
+        let node = self.node(&place);
+        let ty = Type::array(&node.shape(), self.dtype());
+        Self::record(&self.world, Op::Copy, vec![node], Ok(ty), place)
+    }
+}
+
+/// A slice of a node.
+fn cut(node: &Rc<Node>, view: &View, place: &Place) -> Rc<Node> {
+    let dtype = node.ty.dtype().unwrap_or(DType::F64);
+    let ty = Type::array(&view.shape, dtype);
+    if let Some(fault) = &node.fault {
+        return Node::faulty(fault.clone(), ty);
+    }
+    let op = Op::ExtractSlice(view.slice.clone());
+    Node::new(op, vec![Rc::clone(node)], ty, place.clone())
+}
+
+/// A node seen at a larger shape.
+fn spread(node: Rc<Node>, shape: &[usize], place: &Place) -> Rc<Node> {
+    if node.shape() == shape {
+        return node;
+    }
+    let ty = Type::array(shape, node.ty.dtype().unwrap_or(DType::F64));
+    Node::new(Op::Broadcast, vec![node], ty, place.clone())
+}
+
+/// A node in another shape.
+fn reshaped(node: Rc<Node>, shape: &[usize], place: &Place) -> Rc<Node> {
+    if node.shape() == shape {
+        return node;
+    }
+    let ty = Type::array(shape, node.ty.dtype().unwrap_or(DType::F64));
+    Node::new(Op::Reshape { copy: None }, vec![node], ty, place.clone())
+}
+
+fn known(size: usize) -> Index {
+    Index::Known(i64::try_from(size).unwrap_or(i64::MAX))
+}
+
+fn view_of(shape: &[usize], items: &[SliceItem]) -> Result<View, String> {
+    if items.len() > shape.len() {
+        return Err(format!(
+            "got a slice of {} axes, expected at most the {} of shape {shape:?}",
+            items.len(),
+            shape.len()
+        ));
+    }
+    let mut view = View { slice: Slice::default(), sizes: Vec::new(), shape: Vec::new() };
+    for (axis, length) in shape.iter().enumerate() {
+        let item = items.get(axis).copied().unwrap_or(SliceItem::Range(None, None, 1));
+        let (offset, size, step, goes) = slice::resolve(item, axis, *length)?;
+        view.slice.offsets.push(Index::Known(offset));
+        view.slice.sizes.push(known(size));
+        view.slice.strides.push(Index::Known(step));
+        view.sizes.push(size);
+        if !goes {
+            view.shape.push(size);
+        }
+    }
+    Ok(view)
+}
+
+/// What stands on one side of an operator: an array or a number.
+#[derive(Clone)]
+pub enum Operand {
+    /// An array.
+    Array(Array),
+    /// A number; takes the type of the array that it meets, as far as it fits.
+    Number(Number),
+}
+
+impl Operand {
+    /// The operand as an array, for one of elements of type `other`.
+    pub(crate) fn array(self, world: &World, other: DType, place: &Place) -> Array {
+        match self {
+            Self::Array(array) => array,
+            Self::Number(number) => number.array(world, other, place),
+        }
+    }
+}
+
+impl From<Array> for Operand {
+    fn from(array: Array) -> Self {
+        Self::Array(array)
+    }
+}
+
+impl From<&Array> for Operand {
+    fn from(array: &Array) -> Self {
+        Self::Array(array.clone())
+    }
+}
+
+impl<N: Into<Number>> From<N> for Operand {
+    fn from(number: N) -> Self {
+        Self::Number(number.into())
+    }
+}

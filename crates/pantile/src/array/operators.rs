@@ -1,0 +1,156 @@
+//! The operators of Rust on arrays and numbers.
+
+use std::ops::{
+    Add, AddAssign, BitAnd, BitOr, BitXor, Div, DivAssign, Mul, MulAssign, Neg, Not, Rem, Sub,
+    SubAssign,
+};
+
+use pantile_ir::infer;
+use pantile_ir::{Binary, Op, Type, Unary};
+
+use super::{Array, Operand, here};
+
+impl Array {
+    #[track_caller]
+    pub(crate) fn unary(&self, function: Unary) -> Self {
+        let place = here();
+        let node = self.node(&place);
+        let ty = infer::unary_types(function, self.dtype(), None)
+            .map(|(_, result)| Type::array(&self.shape(), result));
+        Self::record(&self.world, Op::Unary(function.into()), vec![node], ty, place)
+    }
+
+    #[track_caller]
+    pub(crate) fn binary(&self, function: Binary, other: impl Into<Operand>) -> Self {
+        let place = here();
+        let other = other.into().array(&self.world, self.dtype(), &place);
+        Self::both(function, self, &other, place)
+    }
+
+    /// The other way round: `number - array`.
+    #[track_caller]
+    fn reversed(&self, function: Binary, other: impl Into<Operand>) -> Self {
+        let place = here();
+        let other = other.into().array(&self.world, self.dtype(), &place);
+        Self::both(function, &other, self, place)
+    }
+
+    fn both(function: Binary, one: &Self, other: &Self, place: pantile_ir::Place) -> Self {
+        let (a, b) = (one.node(&place), other.node(&place));
+        let dims =
+            |array: &Self| -> Vec<Option<usize>> { array.shape().into_iter().map(Some).collect() };
+        let ty = infer::binary_types(function, (one.dtype(), other.dtype()), None).and_then(
+            |(_, result)| {
+                let shape = infer::broadcast(&[&dims(one), &dims(other)]).map_err(|error| {
+                    format!(
+                        "{function} of shapes {:?} and {:?}: {error}",
+                        one.shape(),
+                        other.shape()
+                    )
+                })?;
+                Ok(Type::array(&shape.into_iter().flatten().collect::<Vec<_>>(), result))
+            },
+        );
+        Self::record(&one.world, Op::Binary(function.into()), vec![a, b], ty, place)
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $function:ident;)*) => {$(
+        impl<T: Into<Operand>> $trait<T> for &Array {
+            type Output = Array;
+            #[track_caller]
+            fn $method(self, other: T) -> Array {
+                self.binary(Binary::$function, other)
+            }
+        }
+        impl<T: Into<Operand>> $trait<T> for Array {
+            type Output = Array;
+            #[track_caller]
+            fn $method(self, other: T) -> Array {
+                self.binary(Binary::$function, other)
+            }
+        }
+        // One kind of each, so that a plain literal has its type at once.
+        operators!(@numbers $trait $method $function; f64 i64);
+    )*};
+    (@numbers $trait:ident $method:ident $function:ident; $($number:ty)*) => {$(
+        impl $trait<Array> for $number {
+            type Output = Array;
+            #[track_caller]
+            fn $method(self, other: Array) -> Array {
+                other.reversed(Binary::$function, self)
+            }
+        }
+        impl $trait<&Array> for $number {
+            type Output = Array;
+            #[track_caller]
+            fn $method(self, other: &Array) -> Array {
+                other.reversed(Binary::$function, self)
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add add Add;
+    Sub sub Subtract;
+    Mul mul Multiply;
+    Div div Divide;
+    Rem rem Remainder;
+    BitAnd bitand BitwiseAnd;
+    BitOr bitor BitwiseOr;
+    BitXor bitxor BitwiseXor;
+}
+
+macro_rules! assignments {
+    ($($trait:ident $method:ident $function:ident;)*) => {$(
+        impl<T: Into<Operand>> $trait<T> for Array {
+            /// In place: every view of the same elements sees it.
+            #[track_caller]
+            fn $method(&mut self, other: T) {
+                let result = self.binary(Binary::$function, other);
+                self.assign(result);
+            }
+        }
+    )*};
+}
+
+assignments! {
+    AddAssign add_assign Add;
+    SubAssign sub_assign Subtract;
+    MulAssign mul_assign Multiply;
+    DivAssign div_assign Divide;
+}
+
+impl Neg for &Array {
+    type Output = Array;
+    #[track_caller]
+    fn neg(self) -> Array {
+        self.unary(Unary::Negative)
+    }
+}
+
+impl Neg for Array {
+    type Output = Array;
+    #[track_caller]
+    fn neg(self) -> Array {
+        self.unary(Unary::Negative)
+    }
+}
+
+impl Not for &Array {
+    type Output = Array;
+    #[track_caller]
+    fn not(self) -> Array {
+        self.unary(Unary::BitwiseInvert)
+    }
+}
+
+impl Not for Array {
+    type Output = Array;
+    #[track_caller]
+    fn not(self) -> Array {
+        self.unary(Unary::BitwiseInvert)
+    }
+}

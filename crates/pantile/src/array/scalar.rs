@@ -1,0 +1,100 @@
+//! Numbers beside arrays.
+
+use pantile_engine::DType;
+use pantile_ir::{Complex, Op, Place, Scalar, Type};
+
+use super::node::Node;
+use super::{Array, World};
+
+/// A number without a type of its own: beside an array it takes the array's, if that has such
+/// numbers, else the usual one of its kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+    /// A complex number.
+    Complex(Complex<f64>),
+}
+
+impl From<bool> for Number {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i32> for Number {
+    fn from(value: i32) -> Self {
+        Self::Int(value.into())
+    }
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f32> for Number {
+    fn from(value: f32) -> Self {
+        Self::Float(value.into())
+    }
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<Complex<f64>> for Number {
+    fn from(value: Complex<f64>) -> Self {
+        Self::Complex(value)
+    }
+}
+
+impl Number {
+    /// The type it has beside elements of type `other`.
+    pub(crate) fn dtype(self, other: DType) -> DType {
+        let complex = matches!(other, DType::C64 | DType::C128);
+        let float = complex || matches!(other, DType::F32 | DType::F64);
+        match self {
+            Self::Bool(_) => other,
+            Self::Int(_) if other == DType::Bool => DType::I64,
+            Self::Int(_) => other,
+            Self::Float(_) if float => other,
+            Self::Float(_) => DType::F64,
+            Self::Complex(_) if complex => other,
+            Self::Complex(_) if other == DType::F32 => DType::C64,
+            Self::Complex(_) => DType::C128,
+        }
+    }
+
+    /// The scalar of its own type.
+    pub(crate) fn scalar(self) -> Scalar {
+        match self {
+            Self::Bool(value) => Scalar::of(value),
+            Self::Int(value) => Scalar::of(value),
+            Self::Float(value) => Scalar::of(value),
+            Self::Complex(value) => Scalar::of(value),
+        }
+    }
+
+    pub(crate) fn array(self, world: &World, other: DType, place: &Place) -> Array {
+        let scalar = self.scalar();
+        let own = Type::array(&[], scalar.dtype());
+        let constant = Node::new(
+            Op::Constant(scalar),
+            Vec::new(),
+            Type::scalar(scalar.dtype()),
+            place.clone(),
+        );
+        let dtype = self.dtype(other);
+        let op = Op::CastElement { copy: None };
+        let ty = if dtype == scalar.dtype() { own } else { Type::array(&[], dtype) };
+        Array::of(world, Node::new(op, vec![constant], ty, place.clone()))
+    }
+}
