@@ -11,18 +11,21 @@ use pantile_protocol::{Dim, Finding, Section, dnpy, normalise, npy, validate};
 
 use crate::input::Input;
 use crate::numbers::plural;
+use crate::program;
 use crate::report::Report;
 
 #[derive(Args)]
 #[command(after_help = "\
-Read are, told apart by how they begin: protocol descriptions in JSON (`__distarray__` of one rank
-or of all ranks, `__partitioned__`), headers of `.npy` and `.dnpy` files, plans as text or JSON (as
-`pantile plan --text` and `--json` print them), and distributions.
+Read are, told apart by how they begin: programs (also if their name ends in `.dist`), protocol
+descriptions in JSON (`__distarray__` of one rank or of all ranks, `__partitioned__`), headers of
+`.npy` and `.dnpy` files, plans as text or JSON (as `pantile plan --text` and `--json` print them),
+and distributions.
 
 Real producers bend the protocol in ways that have only one meaning. Such a description is
 accepted, with what was straightened; `--strict` refuses it.
 
 Examples:
+  pantile check examples/heat.dist
   pantile check description.json
   pantile plan \"8 on r=2: block(r)\" \"8 on r=2: whole\" --text | pantile check -")]
 pub(crate) struct Arguments {
@@ -119,6 +122,9 @@ fn judge(input: &Input, strict: bool) -> Verdict {
             return refuse("a file", why);
         }
     };
+    if program::is_program(&input.name, text) {
+        return judge_program(text, &input.name);
+    }
     if Input::is_json(text) {
         return judge_json(text, strict);
     }
@@ -135,6 +141,19 @@ fn judge(input: &Input, strict: bool) -> Verdict {
             ..Verdict::default()
         },
         Err(error) => refuse("a distribution", error.to_string()),
+    }
+}
+
+fn judge_program(text: &str, name: &str) -> Verdict {
+    let what = "a program";
+    match program::check(text, name) {
+        Ok(program) => {
+            Verdict { what, meaning: Some(program::summary(&program)), ..Verdict::default() }
+        }
+        Err(faults) => {
+            let findings = faults.into_iter().map(Fact::plain).collect();
+            Verdict { what, refused: true, findings, ..Verdict::default() }
+        }
     }
 }
 

@@ -5,11 +5,16 @@
 
 mod check;
 mod draw;
+mod explain;
 mod halo;
 mod input;
+mod npy;
 mod numbers;
+mod opt;
 mod plan;
+mod program;
 mod report;
+mod run;
 mod table;
 
 use std::io::{ErrorKind, Write};
@@ -21,6 +26,12 @@ use report::Report;
 
 const EXAMPLES: &str = "\
 Examples:
+  # A program on as many ranks as there are cores.
+  pantile run examples/heat.dist
+
+  # What it does and costs on 64 ranks, without running it.
+  pantile explain examples/heat.dist -n 64
+
   # Who sends what to whom when 8x6 elements on a 2x2 mesh get a halo of one?
   pantile plan \"8x6 on x=2, y=2: block(x), block(y)\" \\
                \"8x6 on x=2, y=2: block(x) halo 1, block(y) halo 1\"
@@ -35,8 +46,8 @@ Examples:
   # What each worker of a strided convolution needs from its neighbours.
   pantile halo --size 10 --ranks 3 --kernel 3 --stride 2
 
-  # Is what another library says about its array right?
-  pantile check description.json
+  # Is a program right, or what another library says about its array?
+  pantile check examples/heat.dist description.json
 
 A distribution is `SHAPE on MESH: one map per array axis`, for example
   8x6 on x=2, y=3: block(x) halo 1, cyclic(y, 1)     blocks with a halo, dealt columns
@@ -48,7 +59,7 @@ protocol description in JSON will do.
 
 Exit codes: 0 fine, 1 refused or invalid, 2 wrong usage.";
 
-/// Distributed n-d arrays: where every element lives, and what has to move.
+/// Distributed n-d arrays: programs, where every element lives, and what has to move.
 #[derive(Parser)]
 #[command(name = "pantile", version, after_help = EXAMPLES, arg_required_else_help = true)]
 struct Arguments {
@@ -58,13 +69,19 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a program on ranks: threads, simulated ones or processes of an MPI job
+    Run(run::Arguments),
+    /// Show what a program does and what it costs, before it runs
+    Explain(explain::Arguments),
+    /// Show a program after rewriting and lowering it
+    Opt(opt::Arguments),
     /// Show who sends what to whom between two distributions, and what it costs
     Plan(plan::Arguments),
     /// Draw a distribution, a movement, a halo or the groups of worker teams as SVG
     Draw(draw::Arguments),
     /// Show the halos that a sliding window needs on every worker
     Halo(halo::Arguments),
-    /// Check protocol descriptions, plans and distributions, and list all that is wrong
+    /// Check programs, protocol descriptions, plans and distributions; list all that is wrong
     Check(check::Arguments),
 }
 
@@ -78,6 +95,9 @@ fn main() -> ExitCode {
         }
     };
     let result = match &arguments.command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Opt(arguments) => opt::run(arguments),
         Command::Plan(arguments) => plan::run(arguments),
         Command::Draw(arguments) => draw::run(arguments),
         Command::Halo(arguments) => halo::run(arguments),
@@ -86,7 +106,10 @@ fn main() -> ExitCode {
     match result.and_then(|report| show(&report)) {
         Ok(code) => code,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: {error}");
+            // Every process of a job finds the same; one of them says it.
+            if run::is_first_process() {
+                let _ = writeln!(std::io::stderr(), "error: {error}");
+            }
             ExitCode::from(1)
         }
     }

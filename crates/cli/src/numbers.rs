@@ -72,7 +72,7 @@ pub(crate) fn seconds(value: f64) -> String {
 /// # Errors
 /// A sentence that says what was expected.
 pub(crate) fn parse_bytes(text: &str) -> Result<usize, String> {
-    const UNITS: [(&str, f64); 11] = [
+    const UNITS: [(&str, f64); 14] = [
         ("", 1.0),
         ("b", 1.0),
         ("kib", 1024.0),
@@ -80,6 +80,9 @@ pub(crate) fn parse_bytes(text: &str) -> Result<usize, String> {
         ("gib", 1_073_741_824.0),
         ("tib", 1_099_511_627_776.0),
         ("k", 1e3),
+        ("m", 1e6),
+        ("g", 1e9),
+        ("t", 1e12),
         ("kb", 1e3),
         ("mb", 1e6),
         ("gb", 1e9),
@@ -163,6 +166,7 @@ mod tests {
         assert_eq!(parse_bytes("64KiB"), Ok(65536));
         assert_eq!(parse_bytes("1.5 GiB"), Ok(1_610_612_736));
         assert_eq!(parse_bytes("10 MB"), Ok(10_000_000));
+        assert_eq!(parse_bytes("16G"), Ok(16_000_000_000));
         for wrong in ["", "KiB", "-1", "1.5", "4 parsecs", "1e999TiB", "99999999999TiB"] {
             assert!(parse_bytes(wrong).is_err(), "{wrong}");
         }

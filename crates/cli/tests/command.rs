@@ -170,3 +170,26 @@ fn mangled_arguments_never_panic() {
         assert!(!ran.stderr.contains("panicked"), "{arguments:?}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn passes_are_listed() {
+    let listed = run("opt - --pass help", "");
+    assert_eq!((listed.code, listed.stderr.as_str()), (0, ""));
+    let names: Vec<&str> =
+        listed.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    for name in ["values", "lower", "fuse", "bundle", "overlap-halos", "reuse"] {
+        assert!(names.contains(&name), "{name}: {}", listed.stdout);
+    }
+    let text = "func.func @main() {\n  return\n}\n";
+    let unknown = run("opt - --pass melt", text);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (1, ""));
+    assert_eq!(
+        unknown.stderr,
+        format!("error: there is no pass `melt`; there are\n{}", listed.stdout)
+    );
+    // Every pass over programs leaves a sound program of a sound one.
+    for name in names.iter().take_while(|name| **name != "lower") {
+        let ran = run(&format!("opt examples/heat.dist -n 4 --pass values --pass {name}"), "");
+        assert!(ran.code == 0 || ran.stderr.contains(name), "{name}: {}", ran.stderr);
+    }
+}

@@ -44,7 +44,11 @@ fn commands_in_the_readme_print_what_it_says() {
     let readme = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = readme.lines().collect();
     let folder = std::env::temp_dir().join(format!("pantile-readme-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(folder.join("examples")).unwrap();
+    for entry in fs::read_dir(root().join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.join("examples").join(path.file_name().unwrap())).unwrap();
+    }
     let (mut blessed, mut copied, mut wrong, mut count) = (String::new(), 0, Vec::new(), 0);
     for (start, block) in blocks(&lines) {
         let mut at = 0;

@@ -39,7 +39,8 @@ func.func @main() -> (!v, f64) {
     %t = arith.addf %q, %q : f64
     scf.yield %t : f64
   }
-  return %u, %m : !v, f64
+  %z = ndarray.ewbin %u, %m {op = "multiply"} : (!v, f64) -> !v
+  return %z, %m : !v, f64
 }
 "#;
 

@@ -1,0 +1,151 @@
+//! `pantile opt`: a program after some passes.
+
+use std::fmt::Write as _;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use pantile_ir::lower::{self, Executable, Setting, Step, Turns};
+use pantile_ir::passes::{self, Member};
+use pantile_ir::{Program, verify};
+
+use crate::numbers;
+use crate::program::{self, Options};
+use crate::report::Report;
+use crate::table::{Align, aligned};
+
+/// A pass over steps: name, what it does, and the pass.
+struct OverSteps(&'static str, &'static str, fn(&mut Executable));
+
+const STEPS: [OverSteps; 4] = [
+    OverSteps("fuse", "loops that can be one become one", |one| one.fuse()),
+    OverSteps("bundle", "halos that travel at the same time travel together", |one| one.bundle()),
+    OverSteps("overlap-halos", "what needs no halos is computed while they travel", |one| {
+        one.overlap();
+    }),
+    OverSteps("reuse", "arrays that do not live at the same time share memory", |one| one.reuse()),
+];
+
+const LOWER: &str = "the program becomes steps over memory; what follows works on these";
+
+#[derive(Args)]
+#[command(after_help = "\
+Passes work on programs up to `lower`, and on steps from there on; `--pass help` lists them.
+
+Examples:
+  pantile opt heat.dist                                                as it was read
+  pantile opt heat.dist --pass values --pass lower --pass fuse -n 4    steps on 4 ranks")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// What is done, in this order; may be repeated
+    #[arg(long = "pass", value_name = "NAME")]
+    passes: Vec<String>,
+    /// The rank that the program is made for (passes over programs), or whose share of every loop
+    /// is shown (steps)
+    #[arg(long, value_name = "R", value_parser = numbers::parse_rank, allow_negative_numbers = true)]
+    rank: Option<usize>,
+}
+
+/// What passes work on.
+enum State {
+    Program(Program),
+    Steps(Executable),
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
+    if arguments.passes.iter().any(|name| name == "help") {
+        return Ok(Report::text(list()));
+    }
+    let program = program::read(&arguments.options.path)?;
+    let bound = program::bind(&program, &arguments.options.arguments)?;
+    if arguments.passes.iter().any(|name| name == "lower") {
+        bound.check_lengths()?;
+    }
+    let ranks = arguments.options.ranks()?;
+    if let Some(rank) = arguments.rank.filter(|rank| *rank >= ranks) {
+        bail!("--rank {rank}: there are {ranks} ranks, expected one below that");
+    }
+    let setting = arguments.options.setting(ranks, Some(bound.types))?;
+    let mut state = State::Program(bound.program);
+    let known = arguments.options.ranks.is_some() || arguments.rank.is_some();
+    let member = Member { ranks: known.then_some(ranks), rank: arguments.rank };
+    for name in &arguments.passes {
+        state = apply(state, name, &member, &setting)?;
+    }
+    Ok(Report::text(match (&state, arguments.rank) {
+        (State::Program(program), _) => program.to_string(),
+        (State::Steps(executable), None) => executable.to_string(),
+        (State::Steps(executable), Some(rank)) => {
+            format!("{executable}{}", share(executable, rank))
+        }
+    }))
+}
+
+fn apply(state: State, name: &str, member: &Member, setting: &Setting) -> Result<State> {
+    let over_steps = STEPS.iter().find(|OverSteps(own, ..)| *own == name);
+    match (state, passes::find(name), over_steps) {
+        (State::Program(mut program), Some(pass), _) => {
+            pass.run(&mut program, member)?;
+            if let Err(findings) = verify::verify(&program) {
+                bail!("after --pass {name} the program is not sound: {}", findings[0]);
+            }
+            Ok(State::Program(program))
+        }
+        (State::Program(program), None, None) if name == "lower" => {
+            Ok(State::Steps(lower::lower(&program, setting)?))
+        }
+        (State::Steps(mut executable), None, Some(OverSteps(_, _, pass))) => {
+            pass(&mut executable);
+            Ok(State::Steps(executable))
+        }
+        (State::Program(_), _, Some(_)) => {
+            bail!("--pass {name} works on steps: say --pass lower before it")
+        }
+        (State::Steps(_), Some(_), _) => {
+            bail!("--pass {name} works on programs: say it before --pass lower")
+        }
+        (State::Steps(_), ..) if name == "lower" => bail!("--pass lower: these are steps already"),
+        _ => bail!("there is no pass `{name}`; there are\n{}", list().trim_end()),
+    }
+}
+
+/// All passes, with what they do.
+fn list() -> String {
+    let rewrites = passes::all().iter().map(|pass| (pass.name, pass.about));
+    let over_steps = STEPS.iter().map(|OverSteps(name, about, _)| (*name, *about));
+    let all = rewrites.chain([("lower", LOWER)]).chain(over_steps);
+    let rows: Vec<Vec<String>> =
+        all.map(|(name, about)| vec![name.to_owned(), about.to_owned()]).collect();
+    aligned(&rows, &[Align::Left, Align::Left], 2)
+}
+
+/// What one rank does of every loop, in the order of the steps.
+fn share(executable: &Executable, rank: usize) -> String {
+    let mut out =
+        format!("rank {rank} has {}\n", numbers::bytes(executable.local_bytes(rank) as u128));
+    add_share(executable, &executable.steps, rank, &mut out);
+    out
+}
+
+fn add_share(executable: &Executable, steps: &[Step], rank: usize, out: &mut String) {
+    for step in steps {
+        let compute = match step {
+            Step::Compute(compute) => Some(compute),
+            Step::Exchange(exchange) => exchange.during.as_ref(),
+            _ => None,
+        };
+        if let Some(compute) = compute {
+            let boxes = executable.local_loops(compute, rank);
+            let shapes: Vec<String> = boxes.iter().map(|one| numbers::shape(&one.shape)).collect();
+            let what = if shapes.is_empty() { "nothing".to_owned() } else { shapes.join(", ") };
+            let _ = writeln!(out, "{}: loop over {what}", compute.place);
+        }
+        if let Step::Repeat(repeat) = step {
+            if let Turns::While { before, .. } = &repeat.turns {
+                add_share(executable, before, rank, out);
+            }
+            add_share(executable, &repeat.body, rank, out);
+        }
+    }
+}
