@@ -18,7 +18,8 @@ fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests/passes");
     let all: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let mut files: Vec<PathBuf> = all.iter().filter(|file| ends_in(file, "dist")).cloned().collect();
+    let mut files: Vec<PathBuf> =
+        all.iter().filter(|file| ends_in(file, "dist")).cloned().collect();
     for file in &all {
         let asked = ends_in(file, "dist") || files.contains(&file.with_extension("dist"));
         assert!(asked, "{}: nothing makes this", file.display());

@@ -118,7 +118,9 @@ fn v3b_two_axes() {
             let text = program(
                 &[o[0], o[1], s[0], s[1], t[0], t[1]],
                 &format!("%a = ndarray.create : () -> {ty}"),
-                &format!("dist.local_target_of_slice %a[%c0, %c1] [%c2, %c3] [%c4, %c5] : {ty} to index, index, index, index"),
+                &format!(
+                    "dist.local_target_of_slice %a[%c0, %c1] [%c2, %c3] [%c4, %c5] : {ty} to index, index, index, index"
+                ),
                 4,
             );
             assert_eq!(returned(&text, &Member::new(3, rank)), expected, "member {rank}");
@@ -145,8 +147,9 @@ fn bounds(view: (i64, i64, i64), target: (i64, i64), before: Option<(i64, i64)>)
         numbers.extend([offset, size]);
         previous = " bboffs %c5 bb_sizes %c6".to_owned();
     }
-    let operation =
-        format!("dist.local_bounding_box false[%c0] [%c1] [%c2] [%c3] [%c4]{previous} : index, index");
+    let operation = format!(
+        "dist.local_bounding_box false[%c0] [%c1] [%c2] [%c3] [%c4]{previous} : index, index"
+    );
     returned(&program(&numbers, "", &operation, 2), &Member::default())
 }
 
@@ -186,7 +189,11 @@ fn inner_boxes_fold_too() {
 
 #[test]
 fn v8_cores() {
-    let check = |owned: (usize, usize), to: (i64, i64), slice: (i64, i64, i64), core: Option<(i64, i64)>, expected: [i64; 2]| {
+    let check = |owned: (usize, usize),
+                 to: (i64, i64),
+                 slice: (i64, i64, i64),
+                 core: Option<(i64, i64)>,
+                 expected: [i64; 2]| {
         let ty = array(16, owned.0, [0, owned.1, 0]);
         let mut numbers = vec![to.0, to.1, slice.0, slice.1, slice.2];
         let mut previous = String::new();
@@ -197,7 +204,9 @@ fn v8_cores() {
         let text = program(
             &numbers,
             &format!("%a = ndarray.create : () -> {ty}"),
-            &format!("dist.local_core %a toffs %c0 tsizes %c1 soffs %c2 ssizes %c3 sstrides %c4{previous} : {ty} to index, index"),
+            &format!(
+                "dist.local_core %a toffs %c0 tsizes %c1 soffs %c2 ssizes %c3 sstrides %c4{previous} : {ty} to index, index"
+            ),
             2,
         );
         assert_eq!(returned(&text, &Member::default()), expected, "{owned:?} {to:?} {slice:?}");
@@ -218,7 +227,10 @@ fn text_of(text: &str) -> String {
 #[test]
 fn v7_repartitions_get_known_parts() {
     let check = |owned: (usize, usize), request: (i64, i64), parts: [usize; 3]| {
-        let (from, to) = (array(512, owned.0, [0, owned.1, 0]), "!ndarray.ndarray<512xf64, #dist.dist_env<team = 22 loffs = ? lparts = ?,?,?>>");
+        let (from, to) = (
+            array(512, owned.0, [0, owned.1, 0]),
+            "!ndarray.ndarray<512xf64, #dist.dist_env<team = 22 loffs = ? lparts = ?,?,?>>",
+        );
         let text = format!(
             "func.func @main(%a: {from}) -> {to} {{\n  %o = arith.constant {} : index\n  %s = arith.constant {} : index\n  %b = dist.repartition %a loffs %o lsizes %s : {from}, index, index to {to}\n  return %b : {to}\n}}\n",
             request.0, request.1
@@ -243,9 +255,17 @@ fn v7_repartitions_get_known_parts() {
 #[test]
 fn v11_and_v12_views_get_known_parts() {
     type Slice = (i64, i64, i64);
-    let check = |loffs, parts, slice: Slice, target: Option<(i64, i64)>, at: usize, rows: [usize; 3]| {
+    let check = |loffs,
+                 parts,
+                 slice: Slice,
+                 target: Option<(i64, i64)>,
+                 at: usize,
+                 rows: [usize; 3]| {
         let from = array(16, loffs, parts);
-        let to = format!("!ndarray.ndarray<{}xf64, #dist.dist_env<team = 22 loffs = ? lparts = ?,?,?>>", slice.1);
+        let to = format!(
+            "!ndarray.ndarray<{}xf64, #dist.dist_env<team = 22 loffs = ? lparts = ?,?,?>>",
+            slice.1
+        );
         let (offset, size) = target.unwrap_or((0, 0));
         let clause = if target.is_some() { " toffs %o tsizes %s" } else { "" };
         let text = format!(
@@ -272,4 +292,118 @@ fn v11_and_v12_views_get_known_parts() {
     check(2, [2, 4, 3], (0, 8, 2), Some((2, 2)), 2, [0, 2, 0]);
     check(3, [1, 4, 2], (2, 12, 1), Some((1, 7)), 1, [1, 4, 2]);
     check(5, [0, 3, 0], (0, 3, 5), None, 1, [0, 1, 0]);
+}
+
+#[test]
+fn passes_have_names_of_their_own_and_members_are_of_their_team() {
+    let names: Vec<&str> = pantile_ir::passes::all().iter().map(|pass| pass.name).collect();
+    for (number, name) in names.iter().enumerate() {
+        assert_eq!(names.iter().position(|other| other == name), Some(number));
+        assert_eq!(find(name).unwrap().name, *name);
+        let error = find(name).unwrap().run(&mut Program::default(), &Member::new(3, 3));
+        let error = error.unwrap_err();
+        assert_eq!(error, pantile_ir::passes::PassError::NoSuchMember { rank: 3, ranks: 3 });
+        assert_eq!(error.to_string(), "got member 3 of a team of 3, expected one below that");
+    }
+    assert!(find("nothing").is_none());
+}
+
+/// The operations of a member, as text, after these passes.
+fn of_member(text: &str, passes: &[&str], member: &Member) -> Vec<String> {
+    let mut program = parse(text, "vector.dist").unwrap_or_else(|faults| panic!("{}", faults[0]));
+    for pass in passes {
+        find(pass).unwrap().run(&mut program, member).unwrap_or_else(|error| panic!("{error}"));
+        pantile_ir::verify::verify(&program).unwrap_or_else(|f| panic!("{}\n{program}", f[0]));
+    }
+    program.to_string().lines().map(|line| line.trim().to_owned()).collect()
+}
+
+const ALL: [&str; 5] = ["distribute", "coalesce", "cores", "member", "overlap"];
+
+/// `to[target] = sum of of[view]` for views of the same sizes, in one axis of 508 columns or none.
+fn sum_of_views(length: usize, size: usize, views: &[usize], target: (usize, usize)) -> String {
+    let ty = |n: usize| format!("!ndarray.ndarray<{n}xi64, #dist.dist_env<team = 22>>");
+    let (a, v) = (ty(length), ty(size));
+    let mut text = format!("func.func @main(%a: {a}) -> {a} {{\n");
+    for (number, offset) in views.iter().enumerate() {
+        text += &format!("  %v{number} = ndarray.subview %a[{offset}] [{size}] [1] : {a} to {v}\n");
+    }
+    for number in 1..views.len() {
+        let before = if number == 1 { "%v0".to_owned() } else { format!("%s{}", number - 1) };
+        text += &format!(
+            "  %s{number} = ndarray.ewbin {before}, %v{number} {{op = 0 : i32}} : ({v}, {v}) -> {v}\n"
+        );
+    }
+    let (offset, stride) = target;
+    let last = views.len() - 1;
+    text + &format!(
+        "  ndarray.insert_slice %s{last} into %a[{offset}] [{size}] [{stride}] : {v} into {a}\n  return %a : {a}\n}}\n"
+    )
+}
+
+fn added(lines: &[String]) -> Vec<&str> {
+    let adds = lines.iter().filter(|line| line.contains("ndarray.ewbin"));
+    adds.map(|line| line.rsplit("-> ").next().unwrap()).collect()
+}
+
+#[test]
+fn v9_the_core_of_a_star_comes_first() {
+    // The rows of the radius-2 star: views at 2, 0, 1, 3, 4 of 512 rows.
+    let text = sum_of_views(512, 508, &[2, 0, 4], (2, 1));
+    let lines = of_member(&text, &ALL, &Member::new(3, 1));
+    let rows = |n: usize| format!("!ndarray.ndarray<{n}xi64>");
+    let wait = lines.iter().position(|line| line.contains("distruntime.wait")).unwrap();
+    // The last two rows of the first sum are owned as well.
+    assert_eq!(added(&lines[..wait]), [rows(167), rows(2), rows(167)]);
+    assert_eq!(added(&lines[wait..]), [rows(2), rows(2), rows(2)]);
+    let halo = lines.iter().find(|line| line.contains("get_halo")).unwrap();
+    assert!(halo.ends_with("!ndarray.ndarray<2xi64>, !ndarray.ndarray<2xi64>)"), "{halo}");
+    // Member 0 has no left halo, and a core of 166 rows.
+    let lines = of_member(&text, &ALL, &Member::new(3, 0));
+    let wait = lines.iter().position(|line| line.contains("distruntime.wait")).unwrap();
+    assert_eq!(added(&lines[..wait]), [rows(166), rows(2), rows(166)]);
+    assert_eq!(added(&lines[wait..]), [rows(2)]);
+}
+
+#[test]
+fn v15_inserts_go_to_owned_rows() {
+    let a = "!ndarray.ndarray<16xi64, #dist.dist_env<team = 22>>";
+    let check = |slice: (usize, usize, usize), expected: [Option<(usize, usize)>; 4]| {
+        let (offset, size, stride) = slice;
+        let text = format!(
+            "func.func @main(%a: {a}, %k: i64) -> {a} {{\n  ndarray.insert_slice %k into %a[{offset}] [{size}] [{stride}] : i64 into {a}\n  return %a : {a}\n}}\n"
+        );
+        for (rank, expected) in expected.into_iter().enumerate() {
+            let lines = of_member(&text, &["distribute", "member"], &Member::new(4, rank));
+            let found = lines.iter().find(|line| line.contains("insert_slice"));
+            match expected {
+                None => assert!(found.is_none(), "member {rank}: {found:?}"),
+                Some((first, count)) => {
+                    let wanted = format!("[{first}] [{count}] [{stride}]");
+                    assert!(found.is_some_and(|line| line.contains(&wanted)), "{rank}: {found:?}");
+                }
+            }
+        }
+    };
+    check((7, 3, 3), [None, Some((3, 1)), Some((2, 1)), Some((1, 1))]);
+    check((3, 10, 1), [Some((3, 1)), Some((0, 4)), Some((0, 4)), Some((0, 1))]);
+}
+
+#[test]
+fn what_has_no_form_for_one_member_is_refused() {
+    use pantile_ir::passes::PassError;
+    let text = "func.func @main(%a: !ndarray.ndarray<4xf64, #dist.dist_env<team = 1>>) -> f64 {
+  %c0 = arith.constant 0 : index
+  %x = ndarray.load %a[%c0] : !ndarray.ndarray<4xf64, #dist.dist_env<team = 1>>
+  return %x : f64
+}";
+    let program = parse(text, "load.dist").unwrap();
+    for name in ["member", "print-member"] {
+        let error = find(name).unwrap().run(&mut program.clone(), &Member::default());
+        assert!(matches!(error, Err(PassError::NeedsMember { pass }) if pass == name), "{error:?}");
+    }
+    let mut changed = program.clone();
+    let error = find("member").unwrap().run(&mut changed, &Member::new(2, 0)).unwrap_err();
+    assert!(matches!(&error, PassError::NotCovered { op: "ndarray.load", .. }), "{error:?}");
+    assert!(error.to_string().starts_with("load.dist:3:8: member of `ndarray.load`: "), "{error}");
 }

@@ -1,10 +1,10 @@
 //! Lowering: from a program to steps, every question of geometry answered.
 //!
-//! Elementwise operations stay expressions ([`expr`]) until somebody needs their elements in
-//! memory; then they become one fused loop ([`fetch`]), run where the least has to move. Slices,
+//! Elementwise operations stay expressions (`expr`) until somebody needs their elements in
+//! memory; then they become one fused loop (`fetch`), run where the least has to move. Slices,
 //! permutations and broadcasts are only other ways to read. Assignments write a region of the next
 //! version of an array. Which halos are exchanged is known when all reads are: one exchange per
-//! version of an array ([`finish`]).
+//! version of an array (`finish`).
 
 mod blocks;
 mod control;

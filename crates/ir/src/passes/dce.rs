@@ -55,7 +55,7 @@ fn removable(operation: &Operation) -> bool {
 }
 
 /// Takes out operations without used results, last ones first.
-fn unused(body: &mut Block) {
+pub(super) fn unused(body: &mut Block) {
     let mut uses = uses(body);
     sweep(body, &mut uses);
 }

@@ -12,7 +12,7 @@ use crate::{ArrayType, DistEnv, Env, Function, Index, LocalParts, Op, Operation,
 
 /// Where the parts of one member lie: rows of the first axis, columns of the others.
 #[derive(Clone, Debug)]
-pub(super) struct Local {
+pub(in crate::passes) struct Local {
     /// The first stored row.
     pub(super) offset: usize,
     /// Rows of left halo, owned part, right halo.
@@ -21,11 +21,13 @@ pub(super) struct Local {
     pub(super) columns: Vec<Range<usize>>,
     /// True if nothing made the halos, which are then `0x0`.
     pub(super) invented: bool,
+    /// True if every member has all of it: one element that was given to everybody.
+    pub(super) everywhere: bool,
 }
 
 impl Local {
     /// What a type says, if it says all.
-    pub(super) fn of_type(array: &ArrayType) -> Option<Self> {
+    pub(in crate::passes) fn of_type(array: &ArrayType) -> Option<Self> {
         let local = array.dist_env()?.local.as_ref()?;
         let offsets: Vec<usize> =
             local.offsets.iter().map(|o| usize::try_from((*o)?).ok()).collect::<Option<_>>()?;
@@ -35,7 +37,7 @@ impl Local {
     }
 
     /// Parts of these shapes from these offsets on.
-    pub(super) fn of_parts(
+    pub(in crate::passes) fn of_parts(
         offsets: &[usize],
         parts: &[Vec<usize>],
         array: &ArrayType,
@@ -61,11 +63,17 @@ impl Local {
             };
             columns.push(offsets[axis]..offsets[axis] + size);
         }
-        Some(Self { offset: offsets[0], rows, columns, invented: parts.len() == 1 })
+        Some(Self {
+            offset: offsets[0],
+            rows,
+            columns,
+            invented: parts.len() == 1,
+            everywhere: false,
+        })
     }
 
     /// The default partition.
-    pub(super) fn default_of(shape: &[usize], member: &Member) -> Option<Self> {
+    pub(in crate::passes) fn default_of(shape: &[usize], member: &Member) -> Option<Self> {
         let (ranks, rank) = member.known()?;
         let region = slices::default_partition(shape, ranks, rank).ok()?;
         let (rows, columns) = region.split_first()?;
@@ -74,39 +82,40 @@ impl Local {
             rows: [0, rows.len(), 0],
             columns: columns.to_vec(),
             invented: true,
+            everywhere: false,
         })
     }
 
     /// The owned rows.
-    pub(super) fn owned_rows(&self) -> Range<usize> {
+    pub(in crate::passes) fn owned_rows(&self) -> Range<usize> {
         let start = self.offset + self.rows[0];
         start..start + self.rows[1]
     }
 
     /// The owned box.
-    pub(super) fn owned(&self) -> Vec<Range<usize>> {
+    pub(in crate::passes) fn owned(&self) -> Vec<Range<usize>> {
         std::iter::once(self.owned_rows()).chain(self.columns.iter().cloned()).collect()
     }
 
     /// All stored rows.
-    pub(super) fn all_rows(&self) -> usize {
+    pub(in crate::passes) fn all_rows(&self) -> usize {
         self.rows.iter().sum()
     }
 
     /// As a view sees it.
-    pub(super) fn parts(&self) -> Parts {
+    pub(in crate::passes) fn parts(&self) -> Parts {
         let [left, owned, right] = self.rows;
         Parts { offset: self.offset, left, owned, right }
     }
 
     /// The shape of a part.
-    pub(super) fn part_shape(&self, part: usize) -> Vec<usize> {
+    pub(in crate::passes) fn part_shape(&self, part: usize) -> Vec<usize> {
         let columns = self.columns.iter().map(ExactSizeIterator::len);
         std::iter::once(self.rows[part]).chain(columns).collect()
     }
 
     /// As types write it.
-    pub(super) fn to_type(&self) -> LocalParts {
+    pub(in crate::passes) fn to_type(&self) -> LocalParts {
         let offsets = std::iter::once(self.offset).chain(self.columns.iter().map(|c| c.start));
         let part = |part: usize| {
             let shape = self.part_shape(part);
@@ -120,7 +129,7 @@ impl Local {
     }
 
     /// True if both have the same rows and columns, and none in halos.
-    pub(super) fn is_plain_like(&self, other: &Self) -> bool {
+    pub(in crate::passes) fn is_plain_like(&self, other: &Self) -> bool {
         self.offset == other.offset
             && self.rows == other.rows
             && self.rows[0] + self.rows[2] == 0
@@ -136,49 +145,53 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn new(member: &Member) -> Self {
+    pub(in crate::passes) fn new(member: &Member) -> Self {
         Self { member: *member, known: BTreeMap::new(), locals: BTreeMap::new() }
     }
 
     /// The constant that a value is.
-    pub(super) fn scalar(&self, value: Value) -> Option<Scalar> {
+    pub(in crate::passes) fn scalar(&self, value: Value) -> Option<Scalar> {
         self.known.get(&value).copied()
     }
 
     /// The whole number that a value is.
-    pub(super) fn index(&self, value: Value) -> Option<i64> {
+    pub(in crate::passes) fn index(&self, value: Value) -> Option<i64> {
         self.scalar(value)?.get::<i64>()
     }
 
     /// The length or offset that a value is.
-    pub(super) fn count(&self, value: Value) -> Option<usize> {
+    pub(in crate::passes) fn count(&self, value: Value) -> Option<usize> {
         usize::try_from(self.index(value)?).ok()
     }
 
     /// The counts that values are.
-    pub(super) fn counts(&self, values: &[Value]) -> Option<Vec<usize>> {
+    pub(in crate::passes) fn counts(&self, values: &[Value]) -> Option<Vec<usize>> {
         values.iter().map(|value| self.count(*value)).collect()
     }
 
     /// Ranges from offsets and as many sizes after them.
-    pub(super) fn ranges(&self, values: &[Value]) -> Option<Vec<Range<usize>>> {
+    pub(in crate::passes) fn ranges(&self, values: &[Value]) -> Option<Vec<Range<usize>>> {
         let numbers = self.counts(values)?;
         let (offsets, sizes) = numbers.split_at(numbers.len() / 2);
         offsets.iter().zip(sizes).map(|(o, s)| Some(*o..o.checked_add(*s)?)).collect()
     }
 
     /// Slices from offsets, sizes and strides.
-    pub(super) fn slices(&self, values: &[Value]) -> Option<Vec<Slice>> {
+    pub(in crate::passes) fn slices(&self, values: &[Value]) -> Option<Vec<Slice>> {
         made_slices(&self.counts(values)?)
     }
 
     /// Where the parts of an array lie.
-    pub(super) fn local(&self, value: Value) -> Option<&Local> {
+    pub(in crate::passes) fn local(&self, value: Value) -> Option<&Local> {
         self.locals.get(&value)
     }
 
     /// The slice of an operation in numbers; `dynamic` are its operands from the slice's on.
-    pub(super) fn numbers(&self, slice: &crate::Slice, dynamic: &[Value]) -> Option<Vec<Slice>> {
+    pub(in crate::passes) fn numbers(
+        &self,
+        slice: &crate::Slice,
+        dynamic: &[Value],
+    ) -> Option<Vec<Slice>> {
         let mut dynamic = dynamic.iter();
         let number = |entry: &Index| match entry {
             Index::Known(number) => usize::try_from(*number).ok(),
@@ -188,7 +201,7 @@ impl Facts {
     }
 
     /// Notes what an argument of a block says about itself.
-    pub(super) fn argument(&mut self, function: &Function, value: Value) {
+    pub(in crate::passes) fn argument(&mut self, function: &Function, value: Value) {
         if let Some(local) = self.declared(function, value) {
             self.locals.insert(value, local);
         }
@@ -203,7 +216,7 @@ impl Facts {
     }
 
     /// Notes what an operation says about its results.
-    pub(super) fn note(&mut self, function: &Function, operation: &Operation) {
+    pub(in crate::passes) fn note(&mut self, function: &Function, operation: &Operation) {
         if let (Op::Constant(scalar), [result]) = (&operation.op, &operation.results[..]) {
             self.known.insert(*result, *scalar);
         }
@@ -220,7 +233,7 @@ impl Facts {
     }
 
     /// Where the result of an operation lies.
-    pub(super) fn made(
+    pub(in crate::passes) fn made(
         &self,
         function: &Function,
         operation: &Operation,
@@ -277,11 +290,12 @@ impl Facts {
             rows: view.rows.map(|part| part.count),
             columns: columns.map(|(offset, part)| *offset..offset + part.count).collect(),
             invented: false,
+            everywhere: base.everywhere && !target,
         })
     }
 
     /// The box that a repartition asks for.
-    pub(super) fn requested(
+    pub(in crate::passes) fn requested(
         &self,
         operands: &[Value],
         request: bool,
@@ -299,13 +313,15 @@ impl Facts {
     fn moved(&self, operands: &[Value], request: bool, to: &ArrayType) -> Option<Local> {
         let base = self.local(*operands.first()?)?;
         let wanted = self.requested(operands, request, to)?;
-        let found = slices::repartition_nd(&base.owned(), &wanted).ok()?;
-        Some(Local {
-            offset: wanted[0].start,
-            rows: [found.rows.left, found.rows.view.len(), found.rows.right],
-            columns: wanted[1..].to_vec(),
-            invented: false,
-        })
+        let everywhere = to.is_unit() && !request;
+        let rows = if base.everywhere {
+            [0, wanted[0].len(), 0]
+        } else {
+            let found = slices::repartition_nd(&base.owned(), &wanted).ok()?;
+            [found.rows.left, found.rows.view.len(), found.rows.right]
+        };
+        let (offset, columns) = (wanted[0].start, wanted[1..].to_vec());
+        Some(Local { offset, rows, columns, invented: false, everywhere })
     }
 
     /// Operands with as many rows each, in one part.
@@ -318,13 +334,12 @@ impl Facts {
             }
             let local = self.local(*value)?;
             let rows = local.all_rows();
-            match &made {
+            match &mut made {
                 Some(before) if before.rows[1] != rows => return None,
-                Some(_) => {}
+                Some(before) => before.everywhere &= local.everywhere,
                 None => {
-                    let columns = local.columns.clone();
-                    let offset = local.offset;
-                    made = Some(Local { offset, rows: [0, rows, 0], columns, invented: true });
+                    let rows = [0, rows, 0];
+                    made = Some(Local { rows, invented: true, ..local.clone() });
                 }
             }
         }
@@ -355,7 +370,7 @@ fn made_slices(numbers: &[usize]) -> Option<Vec<Slice>> {
 }
 
 /// The type with its parts where `local` says.
-pub(super) fn placed_at(array: &ArrayType, local: &Local) -> ArrayType {
+pub(in crate::passes) fn placed_at(array: &ArrayType, local: &Local) -> ArrayType {
     let Some(env) = array.dist_env() else { return array.clone() };
     let env = DistEnv { team: env.team.clone(), local: Some(local.to_type()) };
     array.placed(Some(Env::Dist(env)))

@@ -152,7 +152,7 @@ impl Fold {
     }
 
     /// Operations that give a number per axis: each result that is known becomes a constant, or
-    /// the operand that it is. True if nothing is left of the operation.
+    /// the operand that it is. True if it is such an operation, which is then written.
     fn partly(&mut self, to: &mut Rewriter<'_>, operation: &Operation) -> bool {
         let Some(found) = self.per_axis(operation) else { return false };
         let all = found.iter().all(Option::is_some);
@@ -177,7 +177,7 @@ impl Fold {
                 _ => {}
             }
         }
-        all
+        true
     }
 
     fn per_axis(&self, operation: &Operation) -> Option<Vec<Option<Number>>> {
@@ -324,7 +324,9 @@ impl Fold {
             Arith::AddI if is(x, 0) => Some(y),
             Arith::AddI | Arith::SubI if is(y, 0) => Some(x),
             Arith::MulI if is(x, 1) => Some(y),
-            Arith::MulI | Arith::DivSI | Arith::CeilDivSI | Arith::FloorDivSI if is(y, 1) => Some(x),
+            Arith::MulI | Arith::DivSI | Arith::CeilDivSI | Arith::FloorDivSI if is(y, 1) => {
+                Some(x)
+            }
             Arith::MinSI | Arith::MaxSI if x == y => Some(x),
             _ => None,
         }
@@ -350,7 +352,8 @@ fn cut_rows(
     size: impl Fn(usize) -> Value,
 ) -> Vec<Option<Number>> {
     let mut offsets = vec![Some(Number::Known(0)); ndim];
-    let mut sizes: Vec<Option<Number>> = (0..ndim).map(|axis| Some(Number::Is(size(axis)))).collect();
+    let mut sizes: Vec<Option<Number>> =
+        (0..ndim).map(|axis| Some(Number::Is(size(axis)))).collect();
     if ndim > 0 {
         offsets[0] = rows.as_ref().and_then(|rows| known(rows.start));
         sizes[0] = rows.as_ref().and_then(|rows| known(rows.len()));
@@ -375,4 +378,3 @@ fn with_slice(op: &Op, slice: Slice) -> Op {
         other => other.clone(),
     }
 }
-

@@ -4,16 +4,25 @@
 //! gets to know which by [`Member`].
 
 mod alias;
+mod coalesce;
+mod cores;
 mod cse;
 mod dce;
+mod distribute;
 mod facts;
 mod fold;
+mod keys;
+mod member;
+mod overlap;
+mod print_member;
 mod refine;
+mod regions;
 mod registry;
 mod rewrite;
 mod scalars;
 mod slices;
 mod values;
 
+pub use print_member::member_types;
 pub use registry::{Member, Pass, PassError, all, find};
 pub use values::values;

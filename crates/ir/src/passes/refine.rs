@@ -40,7 +40,8 @@ pub(super) fn knows_more(one: &Type, other: &Type) -> bool {
         && one.layout == other.layout
         && one.ndim() == other.ndim()
         && one.envs.len() == other.envs.len();
-    let dims = |one: &[Dim], other: &[Dim]| one.iter().zip(other).all(|(a, b)| b.is_none() || a == b);
+    let dims =
+        |one: &[Dim], other: &[Dim]| one.iter().zip(other).all(|(a, b)| b.is_none() || a == b);
     let env = |(one, other): (&Env, &Env)| match (one, other) {
         (Env::Dist(one), Env::Dist(other)) if one.team == other.team => {
             match (&one.local, &other.local) {

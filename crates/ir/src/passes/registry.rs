@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::{cse, dce, fold, slices, values};
+use super::{
+    coalesce, cores, cse, dce, distribute, fold, keys, member, member_types, overlap, regions,
+    slices, values,
+};
 use crate::{Place, Program};
 
 /// For whom a program is specialised: how many members the team has, and which one this is.
@@ -114,7 +117,24 @@ static ALL: &[Pass] = &[
     pass("fold", "what is known becomes constants and known lengths", fold::run),
     pass("cse", "what is computed twice is computed once", cse::run),
     pass("dce", "what nobody reads is left out; collective operations stay", dce::run),
-    pass("slices", "slices of slices become one; what was just inserted is not extracted", slices::run),
+    pass(
+        "distribute",
+        "operations on distributed arrays say what one member does",
+        distribute::run,
+    ),
+    pass("coalesce", "one repartition for all reads between two writes", coalesce::run),
+    pass("cores", "rows that can be computed before halos have arrived", cores::run),
+    pass("member", "the program of one member: local arrays and calls of the runtime", member::run),
+    pass("overlap", "waits for halos come as late as they may", overlap::run),
+    pass("keys", "halo exchanges are numbered", keys::run),
+    pass("regions", "operations on a device are put into regions", regions::add),
+    pass("drop-regions", "operations are taken out of their regions", regions::drop),
+    pass("print-member", "types say where the parts of one member lie", member_types),
+    pass(
+        "slices",
+        "slices of slices become one; what was just inserted is not extracted",
+        slices::run,
+    ),
 ];
 
 /// All passes over programs, in the order in which they are usually run.

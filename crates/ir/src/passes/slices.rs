@@ -57,10 +57,8 @@ impl Slices {
                 return;
             }
         }
-        if let (
-            Op::Subview(_) | Op::ExtractSlice(_) | Op::ImmutableInsertSlice(_),
-            Some(result),
-        ) = (&operation.op, operation.results.first())
+        if let (Op::Subview(_) | Op::ExtractSlice(_) | Op::ImmutableInsertSlice(_), Some(result)) =
+            (&operation.op, operation.results.first())
         {
             self.made.insert(*result, operation.clone());
         }

@@ -76,7 +76,7 @@ impl<'p> Frame<'p> {
         Ok(())
     }
 
-    fn set_all(&mut self, values: &[Value], held: Vec<Held>) -> Result<(), Problem> {
+    pub(super) fn set_all(&mut self, values: &[Value], held: Vec<Held>) -> Result<(), Problem> {
         if values.len() != held.len() {
             return Err(format!("got {} values, expected {}", held.len(), values.len()));
         }
@@ -152,7 +152,11 @@ impl<'p> Machine<'p> {
     }
 
     /// What the end of a block hands on.
-    fn block(&mut self, frame: &mut Frame<'p>, block: &'p Block) -> Result<Vec<Held>, Problem> {
+    pub(super) fn block(
+        &mut self,
+        frame: &mut Frame<'p>,
+        block: &'p Block,
+    ) -> Result<Vec<Held>, Problem> {
         for operation in &block.operations {
             self.place = operation.place.clone();
             self.spend(1)?;
@@ -176,7 +180,12 @@ impl<'p> Machine<'p> {
         Ok(Vec::new())
     }
 
-    fn held(&self, frame: &Frame<'p>, operation: &Operation, at: usize) -> Result<Held, Problem> {
+    pub(super) fn held(
+        &self,
+        frame: &Frame<'p>,
+        operation: &Operation,
+        at: usize,
+    ) -> Result<Held, Problem> {
         let value = operation.operands.get(at);
         frame.get(*value.ok_or_else(|| format!("operand {at} is missing"))?).cloned()
     }
@@ -195,11 +204,16 @@ impl<'p> Machine<'p> {
     }
 
     /// The elements of an operand as they are now.
-    fn array(&self, frame: &Frame<'p>, operation: &Operation, at: usize) -> Result<Array, Problem> {
+    pub(super) fn array(
+        &self,
+        frame: &Frame<'p>,
+        operation: &Operation,
+        at: usize,
+    ) -> Result<Array, Problem> {
         Ok(self.view(frame, operation, at)?.read())
     }
 
-    fn arrays<const N: usize>(
+    pub(super) fn arrays<const N: usize>(
         &self,
         frame: &Frame<'p>,
         operation: &Operation,
@@ -222,7 +236,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The lengths of the result: operands, or those of its type.
-    fn lengths(
+    pub(super) fn lengths(
         &self,
         frame: &Frame<'p>,
         operation: &Operation,
@@ -407,139 +421,5 @@ impl<'p> Machine<'p> {
             Op::Dim | Op::Load => self.element(frame, operation),
             _ => self.created(frame, operation, dtype),
         }
-    }
-
-    /// A number of an array: one of its lengths, or one of its elements.
-    fn element(&mut self, frame: &Frame<'p>, operation: &Operation) -> Result<Array, Problem> {
-        let of = self.array(frame, operation, 0)?;
-        let at = (1..operation.operands.len()).map(|at| self.index(frame, operation, at));
-        let at: Vec<i64> = at.collect::<Result<_, _>>()?;
-        let index: Option<Vec<usize>> = at.iter().map(|at| usize::try_from(*at).ok()).collect();
-        let beyond = || format!("got {at:?} for an array of shape {:?}", of.shape);
-        let index = index.ok_or_else(beyond)?;
-        if operation.op == Op::Dim {
-            let length = index.first().and_then(|axis| of.shape.get(*axis)).ok_or_else(beyond)?;
-            let length = i64::try_from(*length).map_err(|error| error.to_string())?;
-            return Ok(Array::of(&[], &[length]));
-        }
-        let inside = index.len() == of.shape.len()
-            && index.iter().zip(&of.shape).all(|(at, length)| at < length);
-        if !inside {
-            return Err(beyond());
-        }
-        let value = of.data[super::arrays::number(&of.shape, &index)];
-        Ok(Array { dtype: of.dtype, shape: Vec::new(), data: vec![value] })
-    }
-
-    /// What is made from nothing but scalars.
-    fn created(
-        &mut self,
-        frame: &Frame<'p>,
-        operation: &Operation,
-        dtype: DType,
-    ) -> Result<Array, Problem> {
-        let count = operation.operands.len();
-        match &operation.op {
-            Op::Create { value } => {
-                let lengths = count.saturating_sub(usize::from(*value));
-                let shape = self.lengths(frame, operation, (0, lengths))?;
-                let value = value.then(|| self.array(frame, operation, lengths)).transpose()?;
-                self.filled(&shape, value.as_ref(), dtype)
-            }
-            Op::Linspace { endpoint } => {
-                let [start, stop] = self.arrays(frame, operation)?;
-                let number = self.index(frame, operation, 2)?;
-                self.linspace((&start, &stop), number, *endpoint, dtype)
-            }
-            op => {
-                let shape = self.lengths(frame, operation, (0, 0))?;
-                match op {
-                    Op::Arange => {
-                        let [start, step] = self.arrays(frame, operation)?;
-                        self.arange(&start, &step, &shape, dtype)
-                    }
-                    Op::Eye { k } => self.eye(&shape, *k, dtype),
-                    Op::IndexAlong { axis } => self.index_along(&shape, *axis, dtype),
-                    Op::Random { kind, stream } => {
-                        let [seed] = self.arrays(frame, operation)?;
-                        self.random(&seed, &shape, (*kind, *stream), dtype)
-                    }
-                    other => Err(format!(
-                        "`{}` is what one member does: it has no meaning for whole arrays",
-                        other.name()
-                    )),
-                }
-            }
-        }
-    }
-
-    /// `scf.for`.
-    fn repeat(&mut self, frame: &mut Frame<'p>, operation: &'p Operation) -> Result<(), Problem> {
-        let [lower, upper, step] = [0, 1, 2].map(|at| self.index(frame, operation, at));
-        let (lower, upper, step) = (lower?, upper?, step?);
-        if step < 1 {
-            return Err(format!("got the step {step}, expected at least 1"));
-        }
-        let block = operation.blocks.first().ok_or("a loop without a block")?;
-        let mut carried = self.carried(frame, operation, 3)?;
-        let mut at = Some(lower).filter(|at| *at < upper);
-        while let Some(counter) = at {
-            self.spend(1)?;
-            let mut arguments = vec![Held::Array(View::new(Array::of(&[], &[counter])))];
-            arguments.extend(carried);
-            frame.set_all(&block.arguments, arguments)?;
-            carried = self.block(frame, block)?;
-            at = counter.checked_add(step).filter(|at| *at < upper);
-        }
-        frame.set_all(&operation.results, carried)
-    }
-
-    /// `scf.while`.
-    fn repeat_while(
-        &mut self,
-        frame: &mut Frame<'p>,
-        operation: &'p Operation,
-    ) -> Result<(), Problem> {
-        let [before, after] = &operation.blocks[..] else {
-            return Err(format!("a loop of {} blocks, expected 2", operation.blocks.len()));
-        };
-        let mut carried = self.carried(frame, operation, 0)?;
-        loop {
-            self.spend(1)?;
-            frame.set_all(&before.arguments, carried)?;
-            let mut passed = self.block(frame, before)?;
-            if passed.is_empty() {
-                return Err("the loop has no condition".to_owned());
-            }
-            let truth = match passed.remove(0) {
-                Held::Array(view) => view.read().data.first().and_then(Scalar::get::<bool>),
-                Held::OfMember => None,
-            };
-            if !truth.ok_or("the condition of the loop is no truth value")? {
-                return frame.set_all(&operation.results, passed);
-            }
-            frame.set_all(&after.arguments, passed)?;
-            carried = self.block(frame, after)?;
-        }
-    }
-
-    /// What enters a loop: arrays of their own.
-    fn carried(
-        &mut self,
-        frame: &Frame<'p>,
-        operation: &Operation,
-        first: usize,
-    ) -> Result<Vec<Held>, Problem> {
-        let mut carried = Vec::new();
-        for at in first..operation.operands.len() {
-            carried.push(match self.held(frame, operation, at)? {
-                Held::Array(view) => {
-                    self.spend(view.size())?;
-                    Held::Array(view.copy())
-                }
-                Held::OfMember => Held::OfMember,
-            });
-        }
-        Ok(carried)
     }
 }
