@@ -14,6 +14,9 @@ use pantile_engine::{ArrayId, Crew, Job, Tile};
 
 const REPEATS: usize = 9;
 
+/// A loop by hand: all inputs, the rows of the output that it computes, which rows they are, columns.
+type ByHand = fn(&[&[f64]], &mut [f64], (usize, usize), usize);
+
 /// A program of arrays `a`, `b`, ... of one shape, as text of its body, and the loop that does the
 /// same to rows `rows` of an array of `columns`.
 struct Case {
@@ -21,7 +24,7 @@ struct Case {
     shape: [usize; 2],
     inputs: usize,
     body: &'static str,
-    by_hand: fn(&[&[f64]], &mut [f64], (usize, usize), usize),
+    by_hand: ByHand,
 }
 
 fn text(case: &Case) -> String {
@@ -111,6 +114,7 @@ fn run(case: &Case, ranks: usize) {
     println!("{:44} {ranks:>6} {ours:>8.2} ms {theirs:>8.2} ms {ratio:>6.2}", case.name);
 }
 
+#[allow(clippy::too_many_lines, reason = "a list")]
 fn cases() -> Vec<Case> {
     vec![
         Case {

@@ -24,7 +24,11 @@ const ALLOWED: [(&str, &[&str], &[&str]); 15] = [
         &["anyhow", "clap"],
     ),
     ("testkit", &[], &[]),
-    ("suite", &["comm", "comm-mpi", "engine", "geometry", "ir", "lanes", "spmd", "testkit"], &["num-complex"]),
+    (
+        "suite",
+        &["comm", "comm-mpi", "engine", "geometry", "ir", "lanes", "spmd", "testkit"],
+        &["num-complex"],
+    ),
     ("xtask", &[], &[]),
 ];
 
