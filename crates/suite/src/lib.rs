@@ -33,6 +33,7 @@ pub mod laws;
 mod layers;
 mod partitions;
 mod primitives;
+pub mod programs;
 pub mod reference;
 mod repartitions;
 mod reuse;
@@ -70,6 +71,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(reuse::cases());
     cases.extend(inner::cases());
     cases.extend(arrays::cases());
+    cases.extend(programs::cases());
     cases
 }
 

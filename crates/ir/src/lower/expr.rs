@@ -286,7 +286,8 @@ impl<'a> Compiler<'a> {
             }
             kind => {
                 let mut made: Vec<Made> = operands.iter().map(|of| self.done[of]).collect();
-                if looks_at_bits(kind) {
+                let complex = made.iter().any(|made| matches!(made.lane, Lane::Complex(..)));
+                if looks_at_bits(kind) || (complex && looks_at_signs(kind)) {
                     for (of, made) in operands.iter().zip(&mut made) {
                         *made = self.exact(*made);
                         self.done.insert(*of, *made);
@@ -397,6 +398,18 @@ fn kind_of(dtype: DType) -> Class {
         DType::F32 | DType::F64 => Class::Float,
         DType::C64 | DType::C128 => Class::Complex,
         _ => Class::Whole,
+    }
+}
+
+/// True for functions of complex numbers whose result may have the sign of a part that is NaN:
+/// tanh of inf + NaN i is 1 + 0 i or 1 - 0 i.
+fn looks_at_signs(kind: &Kind) -> bool {
+    match kind {
+        Kind::Unary(..) => true,
+        Kind::Binary(function, ..) => {
+            !matches!(function, Binary::Add | Binary::Subtract | Binary::Multiply)
+        }
+        _ => false,
     }
 }
 

@@ -1,0 +1,201 @@
+//! Random programs on threads and on the simulator, against the naive evaluator, byte for byte.
+//!
+//! A failure prints a smaller program that fails, too, with the number of ranks.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pantile_comm::sim::Sim;
+use pantile_comm::{Options, threads};
+use pantile_engine::Engine;
+use pantile_ir::lower::Executable;
+use pantile_ir::reference::Array;
+use pantile_suite::programs::{Trial, execute, generate, shrink};
+use pantile_testkit::{Rng, cases};
+
+/// Ranks on which a program runs, and how.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    ranks: usize,
+    /// With everything that makes programs fast.
+    fast: bool,
+    /// The seed of the simulator; else threads.
+    simulated: Option<u64>,
+}
+
+fn on_threads(
+    ranks: usize,
+    executable: &Arc<Executable>,
+    trial: &Trial,
+    expected: &[Array],
+) -> Result<(), String> {
+    let options = Options::default().with_deadline(Duration::from_secs(20));
+    let results = threads::run(ranks, &options, |communicator| {
+        execute::on_rank(&mut Engine::new(communicator), executable, trial, expected)
+    });
+    first_error(results.into_iter().map(|result| result.map_err(|error| error.to_string())))
+}
+
+fn simulated(
+    (ranks, seed): (usize, u64),
+    executable: &Arc<Executable>,
+    trial: &Trial,
+    expected: &[Array],
+) -> Result<(), String> {
+    let outcome = Sim { seed, ..Sim::default() }.run(ranks, |communicator| {
+        execute::on_rank(&mut Engine::new(communicator), executable, trial, expected)
+    });
+    first_error(outcome.results.into_iter().map(|result| result.map_err(|error| error.to_string())))
+}
+
+/// The most telling error: ranks that only say that another one failed come last.
+fn first_error(results: impl Iterator<Item = Result<(), String>>) -> Result<(), String> {
+    let mut errors: Vec<String> = results.filter_map(Result::err).collect();
+    errors.sort_by_key(|error| !error.contains("expected"));
+    errors.into_iter().next().map_or(Ok(()), Err)
+}
+
+fn check(trial: &Trial, how: How) -> Result<(), String> {
+    let expected = trial.expected()?;
+    trial.check_text(&expected)?;
+    let executable = execute::compile(trial, how.ranks, how.fast)?;
+    match how.simulated {
+        Some(seed) => simulated((how.ranks, seed), &executable, trial, &expected),
+        None => on_threads(how.ranks, &executable, trial, &expected),
+    }
+}
+
+/// The same, with panics as errors.
+fn caught(trial: &Trial, how: How) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| check(trial, how))).unwrap_or_else(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(format!("panic: {}", text.unwrap_or_default()))
+    })
+}
+
+fn law(rng: &mut Rng, simulate: bool) {
+    let ranks = 1 + rng.below(7);
+    let trial = generate::trial(rng, ranks);
+    if trial.expected().is_err_and(|fault| fault.contains("more elements than it may")) {
+        return;
+    }
+    let simulated = simulate.then(|| rng.bits());
+    for fast in [true, false] {
+        let how = How { ranks, fast, simulated };
+        let Err(fault) = caught(&trial, how) else { continue };
+        let small =
+            shrink::shrink(trial, &|one| caught(one, how).is_err_and(|new| alike(&new, &fault)));
+        let now = caught(&small, how).err().unwrap_or_default();
+        let given: Vec<String> = small.arguments.iter().map(|one| format!("{one:?}")).collect();
+        panic!("{how:?}\n{fault}\nsmaller:\n{}{}\n{now}", small.program, given.join("\n"));
+    }
+}
+
+/// True if two faults are of one sort, so that shrinking does not wander off.
+fn alike(one: &str, other: &str) -> bool {
+    let sort = |fault: &str| {
+        let words = ["verify", "parse", "printed", "panic", "lower", "differ", "at ", "nobody"];
+        words
+            .iter()
+            .position(|word| fault.starts_with(word) || fault.contains(&format!(": {word}")))
+    };
+    sort(one) == sort(other)
+}
+
+/// Programs that once gave something else, or nothing.
+const FOUND: [&str; 8] = [
+    // The value was taken for the length.
+    "func.func @main() -> !ndarray.ndarray<2xf64> {
+       %c = arith.constant 10 : i64
+       %r = ndarray.create value %c : (i64) -> !ndarray.ndarray<2xf64>
+       return %r : !ndarray.ndarray<2xf64>
+     }",
+    // One rank that has everything, in a list: slices began at its first element.
+    "func.func @main() -> !ndarray.ndarray<3xi64> {
+       %a = ndarray.index {axis = 0} : () -> !ndarray.ndarray<6xi64, #pantile.dist<\"x=1, y=*: indexed(x, [0 1 2 3 4 5])\">>
+       %r = ndarray.subview %a[3] [3] [1] : !ndarray.ndarray<6xi64, #pantile.dist<\"x=1, y=*: indexed(x, [0 1 2 3 4 5])\">> to !ndarray.ndarray<3xi64>
+       return %r : !ndarray.ndarray<3xi64>
+     }",
+    // Which axis of length 1 a view drops is what its type says.
+    "func.func @main() -> !ndarray.ndarray<1x2xi64> {
+       %a = ndarray.index {axis = 1} : () -> !ndarray.ndarray<2x3x2xi64>
+       %r = ndarray.subview %a[1, 1, 1] [1, 2, 1] [1, 1, 1] : !ndarray.ndarray<2x3x2xi64> to !ndarray.ndarray<1x2xi64>
+       return %r : !ndarray.ndarray<1x2xi64>
+     }",
+    // The parts of a complex number keep the bits of a NaN.
+    "func.func @main() -> !ndarray.ndarray<2xf64> {
+       %c = complex.constant [1.0, 0xFFF8000000000001] : complex<f64>
+       %a = ndarray.create value %c : (complex<f64>) -> !ndarray.ndarray<2xcomplex<f64>, #pantile.dist<\"block\">>
+       %r = ndarray.ewuny %a {op = \"imag\"} : !ndarray.ndarray<2xcomplex<f64>, #pantile.dist<\"block\">> -> !ndarray.ndarray<2xf64>
+       return %r : !ndarray.ndarray<2xf64>
+     }",
+    // In one loop, the sign of a NaN that the first function leaves open came through the second.
+    "func.func @main() -> !ndarray.ndarray<2xcomplex<f32>> {
+       %c = complex.constant [0x7F800000, 0xFFEC2EF9] : complex<f32>
+       %a = ndarray.create value %c : (complex<f32>) -> !ndarray.ndarray<2xcomplex<f32>, #pantile.dist<\"block\">>
+       %b = ndarray.ewuny %a {op = \"log\"} : !ndarray.ndarray<2xcomplex<f32>, #pantile.dist<\"block\">> -> !ndarray.ndarray<2xcomplex<f32>>
+       %r = ndarray.ewuny %b {op = \"tanh\"} : !ndarray.ndarray<2xcomplex<f32>> -> !ndarray.ndarray<2xcomplex<f32>>
+       return %r : !ndarray.ndarray<2xcomplex<f32>>
+     }",
+    // The whole number above the quotient of the smallest number.
+    "func.func @main() -> !ndarray.ndarray<2xi8> {
+       %a = arith.constant -128 : i8
+       %b = arith.constant 3 : i8
+       %c = arith.ceildivsi %a, %b : i8
+       %r = ndarray.create value %c : (i8) -> !ndarray.ndarray<2xi8>
+       return %r : !ndarray.ndarray<2xi8>
+     }",
+    // An array that arrives from elsewhere and has room for halos.
+    "func.func @main() -> !ndarray.ndarray<6xf64> {
+       %a = ndarray.index {axis = 0} : () -> !ndarray.ndarray<6xf64, #pantile.dist<\"cyclic(r, 1)\">>
+       %b = ndarray.redistribute %a : !ndarray.ndarray<6xf64, #pantile.dist<\"cyclic(r, 1)\">> -> !ndarray.ndarray<6xf64, #pantile.dist<\"block\">>
+       %l = ndarray.subview %b[0] [5] [1] : !ndarray.ndarray<6xf64, #pantile.dist<\"block\">> to !ndarray.ndarray<5xf64>
+       %m = ndarray.subview %b[1] [5] [1] : !ndarray.ndarray<6xf64, #pantile.dist<\"block\">> to !ndarray.ndarray<5xf64>
+       %s = ndarray.ewbin %l, %m {op = \"add\"} : (!ndarray.ndarray<5xf64>, !ndarray.ndarray<5xf64>) -> !ndarray.ndarray<5xf64>
+       ndarray.insert_slice %s into %b[1] [5] [1] : !ndarray.ndarray<5xf64> into !ndarray.ndarray<6xf64, #pantile.dist<\"block\">>
+       %r = ndarray.copy %b : !ndarray.ndarray<6xf64, #pantile.dist<\"block\">> -> !ndarray.ndarray<6xf64>
+       return %r : !ndarray.ndarray<6xf64>
+     }",
+    // A loop around a loop that hands on what came in.
+    "func.func @main() -> !ndarray.ndarray<6xf64> {
+       %a = ndarray.index {axis = 0} : () -> !ndarray.ndarray<6xf64, #pantile.dist<\"cyclic(r, 1)\">>
+       %b = ndarray.redistribute %a : !ndarray.ndarray<6xf64, #pantile.dist<\"cyclic(r, 1)\">> -> !ndarray.ndarray<6xf64>
+       %c0 = arith.constant 0 : index
+       %c1 = arith.constant 1 : index
+       %c3 = arith.constant 3 : index
+       %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %b) -> (!ndarray.ndarray<6xf64>) {
+         %s = ndarray.stencil %x {points = [[-2], [1]], weights = [1.0, 2.0], boundary = \"periodic\"} : !ndarray.ndarray<6xf64> -> !ndarray.ndarray<6xf64>
+         %y = scf.for %j = %c0 to %i step %c1 iter_args(%z = %s) -> (!ndarray.ndarray<6xf64>) {
+           scf.yield %x : !ndarray.ndarray<6xf64>
+         }
+         scf.yield %y : !ndarray.ndarray<6xf64>
+       }
+       return %r : !ndarray.ndarray<6xf64>
+     }",
+];
+
+#[test]
+fn programs_that_once_failed() {
+    for text in FOUND {
+        let program = pantile_ir::text::parse(text, "found").expect("a text that can be read");
+        let trial = Trial { program, arguments: Vec::new(), team: Vec::new() };
+        for ranks in 1..=7 {
+            for (fast, simulated) in [(true, None), (false, None), (true, Some(1))] {
+                let how = How { ranks, fast, simulated };
+                assert_eq!(caught(&trial, how), Ok(()), "{how:?}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn random_programs_on_threads() {
+    cases("random_programs_on_threads", 3000, |rng| law(rng, false));
+}
+
+#[test]
+fn random_programs_on_the_simulator() {
+    cases("random_programs_on_the_simulator", 1500, |rng| law(rng, true));
+}
