@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pantile_comm::sim::Sim;
+use pantile_comm::sim::{Fault, Sim};
 use pantile_comm::{RankError, threads};
 use pantile_engine::{DType, Engine, Error, Runner, Tile};
 use pantile_ir::lower::{self, Executable, Setting};
@@ -101,16 +101,21 @@ fn programs_run_and_refuse() {
     the_numbers_do_not_depend_on_the_ranks();
     halos_of_two_arrays_are_one_message();
     wrong_arguments_are_told_to_all();
+    a_rank_that_is_lost_is_an_error_of_all();
 }
 
-fn results_on(ranks: usize, count: i64) -> Vec<f64> {
+fn results_on(ranks: usize, count: i64, simulated: bool) -> Vec<f64> {
     let executable = compiled(TURNS, ranks);
-    let results = threads::run(ranks, &Default::default(), |communicator| {
+    let body = |communicator| {
         let mut engine = Engine::new(communicator);
         let mut runner = Runner::new(&mut engine, Arc::clone(&executable))?;
         let results = runner.run(&mut engine, &turns(count))?;
         Ok::<_, Error>(results.iter().map(Tile::to_vec::<f64>).collect::<Vec<_>>())
-    });
+    };
+    let results = match simulated {
+        true => Sim { seed: 5, ..Sim::default() }.run(ranks, body).results,
+        false => threads::run(ranks, &Default::default(), body),
+    };
     let results: Vec<Vec<Vec<f64>>> = results.into_iter().map(Result::unwrap).collect();
     let mut all: Vec<f64> = results.iter().flat_map(|rank| rank[0].clone()).collect();
     all.extend(results.iter().flat_map(|rank| rank[1].clone()));
@@ -119,10 +124,15 @@ fn results_on(ranks: usize, count: i64) -> Vec<f64> {
 }
 
 fn the_numbers_do_not_depend_on_the_ranks() {
-    let alone = results_on(1, 5);
-    for ranks in [2, 3, 7, 50] {
-        let bits = |list: &[f64]| list.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&results_on(ranks, 5)), bits(&alone), "{ranks} ranks");
+    let bits = |list: Vec<f64>| list.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let alone = bits(results_on(1, 5, false));
+    for ranks in (2..=16).chain([50]) {
+        assert_eq!(bits(results_on(ranks, 5, false)), alone, "{ranks} ranks, threads");
+        assert_eq!(
+            bits(results_on(ranks, 2, true)),
+            bits(results_on(1, 2, false)),
+            "{ranks} ranks, simulator"
+        );
     }
 }
 
@@ -194,4 +204,23 @@ fn wrong_arguments_are_told_to_all() {
     assert_eq!(error.to_string(), "rank 0: the program takes 2 arguments, got 1");
     let error = Error::Step { rank: 0, got: -1 };
     assert!(error.to_string().contains("grows by -1"));
+}
+
+/// A rank is lost at some step of a program: everybody who still lives gets an error, nobody waits.
+fn a_rank_that_is_lost_is_an_error_of_all() {
+    let executable = compiled(TURNS, 3);
+    let body = |communicator| {
+        let mut engine = Engine::new(communicator);
+        let mut runner = Runner::new(&mut engine, Arc::clone(&executable))?;
+        runner.run(&mut engine, &turns(6)).map(|_| ())
+    };
+    let steps = Sim::default().run(3, body).steps[1];
+    assert!(steps > 40, "the program talks");
+    for at_step in (2..steps - 10).step_by(9) {
+        let faults = vec![Fault::Lose { rank: 1, at_step }];
+        let outcome = Sim { faults, ..Sim::default() }.run(3, body);
+        for (rank, result) in outcome.results.iter().enumerate() {
+            assert!(result.is_err(), "rank {rank} did not hear of step {at_step}");
+        }
+    }
 }
