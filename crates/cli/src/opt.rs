@@ -25,6 +25,8 @@ const STEPS: [OverSteps; 4] = [
     OverSteps("reuse", "arrays that do not live at the same time share memory", |one| one.reuse()),
 ];
 
+const PLACE: &str = "every array says where it lives, so that the least moves";
+
 const LOWER: &str = "the program becomes steps over memory; what follows works on these";
 
 #[derive(Args)]
@@ -59,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     }
     let program = program::read(&arguments.options.path)?;
     let bound = program::bind(&program, &arguments.options.arguments)?;
-    if arguments.passes.iter().any(|name| name == "lower") {
+    if arguments.passes.iter().any(|name| name == "lower" || name == "place") {
         bound.check_lengths()?;
     }
     let ranks = arguments.options.ranks()?;
@@ -92,6 +94,9 @@ fn apply(state: State, name: &str, member: &Member, setting: &Setting) -> Result
             }
             Ok(State::Program(program))
         }
+        (State::Program(program), None, None) if name == "place" => {
+            Ok(State::Program(lower::place(&program, setting)?))
+        }
         (State::Program(program), None, None) if name == "lower" => {
             Ok(State::Steps(lower::lower(&program, setting)?))
         }
@@ -105,6 +110,9 @@ fn apply(state: State, name: &str, member: &Member, setting: &Setting) -> Result
         (State::Steps(_), Some(_), _) => {
             bail!("--pass {name} works on programs: say it before --pass lower")
         }
+        (State::Steps(_), ..) if name == "place" => {
+            bail!("--pass place works on programs: say it before --pass lower")
+        }
         (State::Steps(_), ..) if name == "lower" => bail!("--pass lower: these are steps already"),
         _ => bail!("there is no pass `{name}`; there are\n{}", list().trim_end()),
     }
@@ -114,7 +122,7 @@ fn apply(state: State, name: &str, member: &Member, setting: &Setting) -> Result
 fn list() -> String {
     let rewrites = passes::all().iter().map(|pass| (pass.name, pass.about));
     let over_steps = STEPS.iter().map(|OverSteps(name, about, _)| (*name, *about));
-    let all = rewrites.chain([("lower", LOWER)]).chain(over_steps);
+    let all = rewrites.chain([("place", PLACE), ("lower", LOWER)]).chain(over_steps);
     let rows: Vec<Vec<String>> =
         all.map(|(name, about)| vec![name.to_owned(), about.to_owned()]).collect();
     aligned(&rows, &[Align::Left, Align::Left], 2)

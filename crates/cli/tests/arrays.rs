@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Ran, pantile, words};
+use common::{Ran, pantile, root, words};
 use std::fs;
 use std::path::PathBuf;
 
@@ -326,5 +326,32 @@ fn what_ranks_did_is_written_down() {
         names.for_each(|name| *counts.entry(name).or_insert(0) += 1);
         assert_eq!(counts.get("repeat"), Some(&1), "{counts:?}");
         assert!(counts.values().any(|count| *count >= 7), "{counts:?}");
+    }
+}
+
+/// Sums in any order: of whole numbers they are still exact, also on more ranks than elements.
+#[test]
+fn fast_sums_of_whole_numbers_are_exact() {
+    let program = "
+!t = !ndarray.ndarray<5x3xf64, #pantile.dist<\"block(r), whole\">>
+!s = !ndarray.ndarray<5x3xf32, #pantile.dist<\"block(r), whole\">>
+func.func @main() -> (!ndarray.ndarray<f64>, !ndarray.ndarray<f32>, !ndarray.ndarray<3xf64>, !ndarray.ndarray<f64>) {
+  %a = ndarray.index {axis = 0} : () -> !t
+  %b = ndarray.index {axis = 1} : () -> !s
+  %mean = ndarray.reduction %a {op = \"mean\"} : !t -> !ndarray.ndarray<f64>
+  %sum = ndarray.reduction %b {op = \"sum\"} : !s -> !ndarray.ndarray<f32>
+  %columns = ndarray.reduce %a {op = \"sum\", axes = [0]} : !t -> !ndarray.ndarray<3xf64>
+  %var = ndarray.reduction %a {op = \"var\"} : !t -> !ndarray.ndarray<f64>
+  return %mean, %sum, %columns, %var : !ndarray.ndarray<f64>, !ndarray.ndarray<f32>, !ndarray.ndarray<3xf64>, !ndarray.ndarray<f64>
+}";
+    for ranks in ["1", "2", "3", "7"] {
+        for options in [&["--fast"][..], &[]] {
+            let mut arguments = vec!["run", "-", "-n", ranks];
+            arguments.extend(options);
+            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+            let ran = pantile(&arguments, &root(), program);
+            let expected = "mean = 2.0\nsum = 15.0\ncolumns = [10.0, 10.0, 10.0]\nvar = 2.0\n";
+            assert_eq!(ran.stdout, expected, "{arguments:?}\n{}", ran.stderr);
+        }
     }
 }

@@ -84,3 +84,17 @@ fn commands_in_the_readme_print_what_it_says() {
     }
     assert!(wrong.is_empty(), "the README shows other output than\n{}", wrong.join("\n"));
 }
+
+#[test]
+fn programs_in_the_documents_run() {
+    let text = fs::read_to_string(root().join("docs/programs.md")).unwrap();
+    let programs: Vec<&str> = (text.split("```dist\n").skip(1))
+        .map(|rest| rest.split_once("```").expect("a block is never closed").0)
+        .collect();
+    assert!(!programs.is_empty(), "docs/programs.md shows no program");
+    for program in programs {
+        let ran = pantile(&words("run - -n 3 --arg factor=0.5"), &root(), program);
+        assert_eq!(ran.code, 0, "{program}\n{}", ran.stderr);
+        assert!(ran.stdout.contains("total = 499.5"), "{}", ran.stdout);
+    }
+}

@@ -239,3 +239,33 @@ fn products_are_a_fixed_tree() {
     );
     assert_eq!((tree_product::<f32>([]), tree_product([3.0f32])), (1.0, 3.0));
 }
+
+/// Sums of small whole numbers are exact in any order, so the quick sum must find them.
+#[test]
+fn plain_sums_take_every_element_once() {
+    let (program, mut scratch) = (itself(DType::F64), Scratch::new());
+    cases("plain_sums", 200, |rng| {
+        let shape = [rng.below(5), rng.below(90)];
+        let numbers: Vec<f64> =
+            (0..shape[0] * shape[1]).map(|_| rng.below(1000) as f64 - 500.0).collect();
+        let strides = [shape[1].cast_signed(), 1];
+        let source = Source::Memory { bytes: bytes_of(&numbers), offset: 0, strides: &strides };
+        // All of them, those of each row, and those of each column.
+        for (kept, cells) in [([0, 0], 1), ([1, 0], shape[0]), ([0, 1], shape[1])] {
+            let mut sums = vec![1.0_f64; cells];
+            let mut bytes: Vec<&mut [u8]> = vec![bytes_of_mut(&mut sums)];
+            Fold::Plain.start(DType::F64, bytes[0]).unwrap();
+            let folds = [Fold::Plain];
+            let mut into = Folds { folds: &folds, cells: &mut bytes, offset: 0, strides: &kept };
+            reduce(&program, &shape, &[source], &mut into, &mut scratch).unwrap();
+            for (cell, sum) in sums.iter().enumerate() {
+                let own = numbers.iter().enumerate().filter(|(place, _)| {
+                    let at = [place / shape[1], place % shape[1]];
+                    at[0] * kept[0].unsigned_abs() + at[1] * kept[1].unsigned_abs() == cell
+                });
+                assert_eq!(*sum, own.map(|(_, number)| number).sum::<f64>(), "{shape:?} {kept:?}");
+            }
+        }
+    });
+    assert!(Fold::Plain.cell(DType::I64).is_err());
+}

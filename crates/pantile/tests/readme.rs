@@ -32,8 +32,23 @@ fn second_example() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+#[rustfmt::skip]
+fn array_example() -> Result<(), Box<dyn std::error::Error>> {
+    let world = World::from_env()?;                        // threads, or the processes of mpirun
+    let u = world.zeros(&[64, 64]);
+    u.set(s![16..48, 16..48], 100.0);
+    for _ in 0..10 {
+        let near = u.get(s![..-2, 1..-1]) + u.get(s![2.., 1..-1])
+            + u.get(s![1..-1, ..-2]) + u.get(s![1..-1, 2..]);
+        u.set(s![1..-1, 1..-1], 0.25 * near);              // halos travel when it runs
+    }
+    assert_eq!(u.max().item::<f64>()?, 100.0);             // now it runs
+    Ok(())
+}
+
 #[test]
 fn the_examples_hold() {
+    array_example().unwrap();
     first_example().unwrap();
     second_example().unwrap();
     let here: Vec<&str> = include_str!("readme.rs").lines().map(str::trim).collect();

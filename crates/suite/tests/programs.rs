@@ -60,6 +60,9 @@ fn check(trial: &Trial, how: How) -> Result<(), String> {
     let expected = trial.expected()?;
     trial.check_text(&expected)?;
     let executable = execute::compile(trial, how.ranks, how.fast)?;
+    if !how.fast {
+        execute::check_placed(trial, how.ranks)?;
+    }
     match how.simulated {
         Some(seed) => simulated((how.ranks, seed), &executable, trial, &expected),
         None => on_threads(how.ranks, &executable, trial, &expected),
@@ -96,7 +99,10 @@ fn law(rng: &mut Rng, simulate: bool) {
 /// True if two faults are of one sort, so that shrinking does not wander off.
 fn alike(one: &str, other: &str) -> bool {
     let sort = |fault: &str| {
-        let words = ["verify", "parse", "printed", "panic", "lower", "differ", "at ", "nobody"];
+        let words = [
+            "verify", "parse", "printed", "placed", "place", "panic", "lower", "differ", "at ",
+            "nobody",
+        ];
         words
             .iter()
             .position(|word| fault.starts_with(word) || fault.contains(&format!(": {word}")))
@@ -105,7 +111,7 @@ fn alike(one: &str, other: &str) -> bool {
 }
 
 /// Programs that once gave something else, or nothing.
-const FOUND: [&str; 8] = [
+const FOUND: [&str; 9] = [
     // The value was taken for the length.
     "func.func @main() -> !ndarray.ndarray<2xf64> {
        %c = arith.constant 10 : i64
@@ -173,6 +179,17 @@ const FOUND: [&str; 8] = [
          scf.yield %y : !ndarray.ndarray<6xf64>
        }
        return %r : !ndarray.ndarray<6xf64>
+     }",
+    // A region that assigns to an array from outside.
+    "func.func @main() -> (!ndarray.ndarray<6xf64>, i64) {
+       %a = ndarray.index {axis = 0} : () -> !ndarray.ndarray<6xf64, #pantile.dist<\"block\">>
+       %n = region.env_region \"here\" -> i64 {
+         %x = arith.constant 7 : i64
+         ndarray.insert_slice %x into %a[1] [2] [3] : i64 into !ndarray.ndarray<6xf64, #pantile.dist<\"block\">>
+         region.env_region_yield %x : i64
+       }
+       %r = ndarray.copy %a : !ndarray.ndarray<6xf64, #pantile.dist<\"block\">> -> !ndarray.ndarray<6xf64>
+       return %r, %n : !ndarray.ndarray<6xf64>, i64
      }",
 ];
 

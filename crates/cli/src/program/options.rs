@@ -22,6 +22,9 @@ pub(crate) struct Options {
     /// Ranks of a named team, for example --team 22=0,1; other teams have all ranks
     #[arg(long = "team", value_name = "NAME=RANKS", value_parser = parse_team)]
     teams: Vec<(String, Vec<usize>)>,
+    /// Sums of floats in any order: less travels, and the last digits depend on the ranks
+    #[arg(long)]
+    fast: bool,
 }
 
 impl Options {
@@ -61,7 +64,7 @@ impl Options {
                 bail!("--team {name} is given twice");
             }
         }
-        Ok(Setting { ranks, teams, arguments: types })
+        Ok(Setting { ranks, teams, arguments: types, fast: self.fast })
     }
 }
 

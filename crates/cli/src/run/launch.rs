@@ -30,7 +30,15 @@ pub(super) fn place(asked: Option<Backend>, options: &Options) -> Result<(Backen
         (None, None) => Backend::Threads,
     };
     if backend != Backend::Mpi {
-        return Ok((backend, options.ranks()?));
+        let ranks = options.ranks()?;
+        if ranks > threads::MAX_RANKS {
+            bail!(
+                "got {ranks} ranks, expected at most {} in one process; `pantile explain` takes \
+                 any number",
+                threads::MAX_RANKS
+            );
+        }
+        return Ok((backend, ranks));
     }
     if cfg!(not(feature = "mpi")) {
         bail!(

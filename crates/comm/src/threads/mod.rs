@@ -19,5 +19,9 @@ mod world;
 #[cfg(all(test, feature = "explore"))]
 mod explore;
 
+/// Most ranks that a process may host as threads: beyond it, machines stop answering before the
+/// system refuses another thread. Doors that take a number of ranks from people check it.
+pub const MAX_RANKS: usize = 4096;
+
 pub use endpoint::Threads;
 pub use run::run;

@@ -129,6 +129,8 @@ pub enum Write {
 pub enum Fold {
     /// Exact sum of floats, in long form: the slot has a last axis of words.
     Exact,
+    /// Sum of floats in any order, rounded at every step.
+    Plain,
     /// Wrapping sum of integers.
     Sum,
     /// Wrapping product of integers.

@@ -19,6 +19,7 @@ mod finish;
 mod fuse;
 mod local;
 mod place;
+mod placed;
 mod print;
 mod reduce;
 mod reuse;
@@ -39,11 +40,13 @@ pub use executable::{
 };
 
 pub use local::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Places};
+pub use placed::place;
 pub use team::home_of;
 
 use crate::{Block, Function, Place, Program, Type, Value};
 use expr::{ExprId, Exprs};
 use place::{Problem, Windows};
+use placed::Homes;
 
 /// Number of words of a sum in long form: digits, and counts of NaN and infinities.
 pub const SUM_WORDS: usize = 71;
@@ -57,6 +60,9 @@ pub struct Setting {
     pub teams: BTreeMap<String, Vec<Rank>>,
     /// The types of the arguments that are really given, where the program leaves lengths open.
     pub arguments: Option<Vec<Type>>,
+    /// True if sums of real floats may be rounded at every step, in any order: 8 bytes per number
+    /// travel instead of 568, and the last digits depend on the ranks.
+    pub fast: bool,
 }
 
 /// Why a program cannot be lowered, and where that was written.
@@ -142,6 +148,8 @@ pub(crate) struct Lowering<'a> {
     /// Copies of slots elsewhere.
     copies: BTreeMap<(SlotId, Fingerprint), SlotId>,
     uses: BTreeMap<Value, Uses>,
+    /// Where values live, if somebody wants to know.
+    homes: Option<Homes>,
     place: Place,
     /// How deep functions call each other.
     calls: usize,
@@ -161,6 +169,7 @@ impl<'a> Lowering<'a> {
             made: BTreeMap::new(),
             copies: BTreeMap::new(),
             uses: BTreeMap::new(),
+            homes: None,
             place: function.place.clone(),
             calls: 0,
         }
@@ -175,6 +184,7 @@ impl<'a> Lowering<'a> {
         let arguments = self.arguments(function)?;
         let results = self.block(&function.body)?;
         let results = self.results(function, &results)?;
+        self.note_results(function, &results)?;
         self.finish(arguments, results)
     }
 
@@ -208,6 +218,7 @@ impl<'a> Lowering<'a> {
             let slot = self.new_slot(dtype, home);
             let expr = self.exprs.slot(slot, dtype, &shape);
             self.env.insert(*value, expr);
+            self.note_home(*value)?;
             slots.push((slot, ty));
         }
         Ok(slots)
@@ -273,6 +284,7 @@ impl<'a> Lowering<'a> {
             if let Some(values) = self.operation(operation)? {
                 return Ok(values);
             }
+            self.note_homes(operation)?;
         }
         Ok(Vec::new())
     }

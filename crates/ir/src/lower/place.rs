@@ -91,6 +91,9 @@ fn stretched(map: &AxisMap, mesh: &Mesh, stretch: Stretch, length: usize) -> Axi
     if whole {
         return describe(map, mesh);
     }
+    if is_whole(map) {
+        return Axis::whole();
+    }
     let over = over(map, mesh);
     if !is_block(map) {
         // A part of an axis that is dealt out has no short form: blocks instead.

@@ -70,16 +70,11 @@ impl Pass<'_> {
             Op::InsertSlice(_) => self.assign(operation, out),
             Op::Delete => {}
             Op::For | Op::While => self.repeat(operation, out),
-            Op::Region(_) => {
-                self.read_operands(&mut operation, out);
-                let blocks = std::mem::take(&mut operation.blocks);
-                operation.blocks = blocks.into_iter().map(|block| self.block(block, &[])).collect();
-                out.push(operation);
-            }
+            Op::Region(_) => self.region(operation, out),
             _ => {
                 let base = operation.operands.first().copied();
                 self.read_operands(&mut operation, out);
-                if let Op::Yield | Op::Condition = operation.op {
+                if let Op::Yield | Op::Condition | Op::RegionYield = operation.op {
                     operation.operands.extend(carried.iter().map(|root| self.now(*root)));
                 }
                 if let (Op::Subview(_) | Op::DistSubview { .. } | Op::Cast, Some(base)) =
@@ -223,16 +218,31 @@ impl Pass<'_> {
             operation.blocks.push(block);
         }
         self.current = before;
-        for (root, ty) in changed.iter().zip(&types) {
-            let result = self.function.value(ty.clone());
+        self.hand_out(&mut operation, &changed);
+        out.push(operation);
+    }
+
+    /// Regions hand out the arrays that they change.
+    fn region(&mut self, mut operation: Operation, out: &mut Vec<Operation>) {
+        self.read_operands(&mut operation, out);
+        let changed = self.changed(&operation);
+        let blocks = std::mem::take(&mut operation.blocks);
+        operation.blocks = blocks.into_iter().map(|block| self.block(block, &changed)).collect();
+        self.hand_out(&mut operation, &changed);
+        out.push(operation);
+    }
+
+    /// Adds the new versions of arrays to the results of the operation that changed them.
+    fn hand_out(&mut self, operation: &mut Operation, changed: &[Value]) {
+        for root in changed {
+            let result = self.function.value(self.function.ty(*root).clone());
             operation.results.push(result);
             self.current.insert(*root, result);
             *self.versions.entry(*root).or_insert(0) += 1;
         }
-        out.push(operation);
     }
 
-    /// The arrays from outside that a loop assigns to, in order.
+    /// The arrays from outside that a loop or a region assigns to, in order.
     fn changed(&self, operation: &Operation) -> Vec<Value> {
         let mut inside: BTreeSet<Value> = BTreeSet::new();
         let mut views: BTreeMap<Value, Value> = BTreeMap::new();

@@ -10,6 +10,8 @@ pub enum Fold {
     /// The sum. Of floats the exact one, as the words of an [`ExactSum`]; integers wrap; of truth
     /// values *or*.
     Sum,
+    /// The sum of floats in an order that is quick: every step rounds.
+    Plain,
     /// The product. Integers wrap; of truth values *and*. The product of floats depends on their
     /// order: see [`tree_product`](super::tree_product).
     Prod,
@@ -45,6 +47,9 @@ impl Fold {
         let float = matches!(dtype, DType::F32 | DType::F64);
         let (operator, counts) = match self {
             Self::Sum if float => (Operator::Sum, ExactSum::WORDS),
+            Self::Plain if !float => {
+                return Err(Error::Unsupported { operator: Operator::Sum, dtype });
+            }
             Self::Prod if float => {
                 return Err(Error::Unsupported { operator: Operator::Prod, dtype });
             }
@@ -52,7 +57,7 @@ impl Fold {
                 return Err(Error::DTypes { got: dtype, expected: DType::Bool });
             }
             Self::Count => (Operator::Sum, 1),
-            Self::Sum => (Operator::Sum, 0),
+            Self::Sum | Self::Plain => (Operator::Sum, 0),
             Self::Prod => (Operator::Prod, 0),
             Self::Min => (Operator::Min, 0),
             Self::Max => (Operator::Max, 0),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pantile_engine::{Engine, Runner, Tile};
 use pantile_geometry::Distribution;
 use pantile_ir::lower::{self, Executable, Setting};
-use pantile_ir::passes;
 use pantile_ir::reference::Array;
+use pantile_ir::{Program, passes, text, verify};
 use pantile_lanes::{Complex, DType, Element, Scalar};
 
 use super::Trial;
@@ -16,10 +16,7 @@ use super::Trial;
 /// # Errors
 /// If it cannot be lowered.
 pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable>, String> {
-    let mut setting = Setting { ranks, ..Setting::default() };
-    if !trial.team.is_empty() {
-        setting.teams.insert("1".to_owned(), trial.team.clone());
-    }
+    let setting = setting(trial, ranks);
     let made = if fast {
         lower::compile(&trial.program, &setting)
     } else {
@@ -28,6 +25,38 @@ pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable
         lower::lower(&program, &setting)
     };
     made.map(Arc::new).map_err(|error| format!("lower: {error}"))
+}
+
+/// The program with a place for every array, printed and read again, must become the same steps.
+///
+/// # Errors
+/// What is different, or wrong with the placed program.
+pub fn check_placed(trial: &Trial, ranks: usize) -> Result<(), String> {
+    let setting = setting(trial, ranks);
+    let mut program = trial.program.clone();
+    passes::values(&mut program);
+    let steps = |program: &Program| {
+        let made = lower::lower(program, &setting).map_err(|error| format!("lower: {error}"))?;
+        Ok::<String, String>(made.to_string())
+    };
+    let placed = lower::place(&program, &setting).map_err(|error| format!("place: {error}"))?;
+    let text = placed.to_string();
+    let again =
+        text::parse(&text, "placed").map_err(|faults| format!("placed: {}\n{text}", faults[0]))?;
+    verify::verify(&again).map_err(|found| format!("placed: {}\n{text}", found[0]))?;
+    let (before, after) = (steps(&program)?, steps(&again)?);
+    match before == after {
+        true => Ok(()),
+        false => Err(format!("placed: other steps\n{before}\n{text}\n{after}")),
+    }
+}
+
+fn setting(trial: &Trial, ranks: usize) -> Setting {
+    let mut setting = Setting { ranks, ..Setting::default() };
+    if !trial.team.is_empty() {
+        setting.teams.insert("1".to_owned(), trial.team.clone());
+    }
+    setting
 }
 
 /// Runs the program on one rank twice, and compares what the rank owns of the results. Collective.
