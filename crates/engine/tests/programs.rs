@@ -1,37 +1,17 @@
 //! Programs on ranks: what they refuse, what they send, what the hundredth turn costs.
-#![allow(unsafe_code, reason = "an allocator that counts")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use common::ALLOCATIONS;
 use pantile_comm::sim::{Fault, Sim};
 use pantile_comm::{RankError, threads};
 use pantile_engine::{DType, Engine, Error, Runner, Tile};
 use pantile_ir::lower::{self, Executable, Setting};
 use pantile_plan::{Machine, Terrain};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: everything is passed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(start, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Three arrays that read each other's neighbours, and a sum, for `turns` turns.
 const TURNS: &str = r#"

@@ -8,38 +8,17 @@
 #![allow(unsafe_code, reason = "the plain loops are compiled for the same vectors as ours")]
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
 use pantile_kernels::reduce::{Fold, Folds, reduce};
 use pantile_kernels::{DType, ExactSum, Scalar, Vectors, bytes_of, bytes_of_mut};
 use pantile_lanes::{Body, Node, Op, Two};
+use pantile_testkit::timing::medians;
 
 /// Median times of two closures, run in turns.
-fn medians(elements: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> [Duration; 2] {
-    let runs = if elements > 1 << 20 { 15 } else { 101 };
-    let mut times = [Vec::new(), Vec::new()];
-    for _ in 0..runs {
-        times[0].push(time(&mut one));
-        times[1].push(time(&mut other));
-    }
-    times.map(|mut times| {
-        times.sort_unstable();
-        times[runs / 2]
-    })
-}
-
-/// The time of one call; calls of microseconds are timed by the dozen.
-fn time(call: &mut impl FnMut()) -> Duration {
-    let start = Instant::now();
-    call();
-    let elapsed = start.elapsed();
-    if elapsed > Duration::from_micros(200) {
-        return elapsed;
-    }
-    let start = Instant::now();
-    (0..24).for_each(|_| call());
-    start.elapsed() / 24
+fn compared(elements: usize, one: impl FnMut(), other: impl FnMut()) -> [Duration; 2] {
+    medians(if elements > 1 << 20 { 15 } else { 101 }, one, other)
 }
 
 /// What one element costs, and how the plain loop compares.
@@ -154,7 +133,7 @@ fn number(body: &mut Body, value: f64) -> Node {
 
 fn exact_sums() {
     let case = |what: &str, values: &[f64]| {
-        let times = medians(
+        let times = compared(
             values.len(),
             || {
                 let mut sum = ExactSum::new();
@@ -185,7 +164,7 @@ fn triad(count: usize) {
     let (b, c) = (numbers(count), numbers(count));
     let (mut a, mut plain) = (vec![0.0; count], vec![0.0; count]);
     let mut scratch = Scratch::new();
-    let times = medians(
+    let times = compared(
         count,
         || {
             let sources = [&b, &c].map(|from| Source::Memory {
@@ -221,7 +200,7 @@ fn stencil(n: usize) {
     let mut scratch = Scratch::new();
     let row = n.cast_signed();
     let steps = [row, 1];
-    let times = medians(
+    let times = compared(
         n * n,
         || {
             let sources = [-row, row, -1, 1, 0].map(|by| Source::Memory {
@@ -255,7 +234,7 @@ fn sums(what: &str, program: &Program, [rows, columns]: [usize; 2], strides: [is
     let source = |_| Source::Memory { bytes: bytes_of(&u), offset: 0, strides: &steps };
     let sources: Vec<Source<'_>> = program.inputs().iter().map(source).collect();
     let squares = sources.len() == 2;
-    let times = medians(
+    let times = compared(
         rows * columns,
         || {
             words.fill(0);

@@ -6,36 +6,11 @@
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pantile_geometry::{IndexSet, Operator, Segment, Segments, Slab};
 use pantile_kernels::{Combination, DType, Layout, Nest, bytes_of, bytes_of_mut, pack};
-
-/// Median times of two closures, run in turns.
-fn medians(runs: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> [Duration; 2] {
-    let mut times = [Vec::new(), Vec::new()];
-    for _ in 0..runs {
-        times[0].push(time(&mut one));
-        times[1].push(time(&mut other));
-    }
-    times.map(|mut times| {
-        times.sort_unstable();
-        times[runs / 2]
-    })
-}
-
-/// The time of one call; calls of microseconds are timed by the dozen.
-fn time(call: &mut impl FnMut()) -> Duration {
-    let start = Instant::now();
-    call();
-    let elapsed = start.elapsed();
-    if elapsed > Duration::from_micros(200) {
-        return elapsed;
-    }
-    let start = Instant::now();
-    (0..24).for_each(|_| call());
-    start.elapsed() / 24
-}
+use pantile_testkit::timing::medians;
 
 /// What one element costs, and how the plain loop compares.
 fn report(what: &str, elements: usize, bytes: usize, [ours, plain]: [Duration; 2]) {

@@ -12,6 +12,7 @@ use pantile_comm::threads;
 use pantile_engine::{DType, Engine, Tile};
 use pantile_geometry::Distribution;
 use pantile_spmd::{DistArray, World};
+use pantile_testkit::timing::median;
 
 const REPEATS: usize = 15;
 
@@ -28,11 +29,6 @@ fn main() {
     }
     collectives();
     small();
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }
 
 fn show(name: &str, seconds: f64, bound: f64) {

@@ -1,4 +1,4 @@
-//! Random cases and a brute-force model of distributions and movements.
+//! Random cases, a brute-force model of distributions and movements, and times of benchmarks.
 //!
 //! The model is the oracle that `geometry` and `plan` are compared with. It is written from the
 //! rules alone and shares no code with them: it enumerates every element, every coordinate and
@@ -20,5 +20,6 @@
 pub mod generate;
 pub mod model;
 pub mod rng;
+pub mod timing;
 
 pub use rng::{Rng, cases, scaled};
