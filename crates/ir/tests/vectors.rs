@@ -392,18 +392,74 @@ fn v15_inserts_go_to_owned_rows() {
 #[test]
 fn what_has_no_form_for_one_member_is_refused() {
     use pantile_ir::passes::PassError;
-    let text = "func.func @main(%a: !ndarray.ndarray<4xf64, #dist.dist_env<team = 1>>) -> f64 {
-  %c0 = arith.constant 0 : index
-  %x = ndarray.load %a[%c0] : !ndarray.ndarray<4xf64, #dist.dist_env<team = 1>>
-  return %x : f64
+    let text = "!a = !ndarray.ndarray<4xf64, #dist.dist_env<team = 1>>
+func.func @main(%a: !a) -> !a {
+  %x = ndarray.stencil %a {points = [[0]], weights = [0.5], boundary = \"periodic\"} : !a -> !a
+  return %x : !a
 }";
-    let program = parse(text, "load.dist").unwrap();
+    let program = parse(text, "points.dist").unwrap();
     for name in ["member", "print-member"] {
         let error = find(name).unwrap().run(&mut program.clone(), &Member::default());
-        assert!(matches!(error, Err(PassError::NeedsMember { pass }) if pass == name), "{error:?}");
+        let error = error.unwrap_err();
+        assert!(matches!(error, PassError::NeedsMember { pass } if pass == name), "{error:?}");
+        let sentence =
+            "is done for one member: expected the number of ranks (`-n`) and a rank (`--rank`)";
+        assert_eq!(error.to_string(), format!("{name} {sentence}"));
     }
     let mut changed = program.clone();
     let error = find("member").unwrap().run(&mut changed, &Member::new(2, 0)).unwrap_err();
-    assert!(matches!(&error, PassError::NotCovered { op: "ndarray.load", .. }), "{error:?}");
-    assert!(error.to_string().starts_with("load.dist:3:8: member of `ndarray.load`: "), "{error}");
+    assert!(matches!(&error, PassError::NotCovered { op: "ndarray.stencil", .. }), "{error:?}");
+    let start = "points.dist:3:8: member of `ndarray.stencil`: got a distributed array";
+    assert!(error.to_string().starts_with(start), "{error}");
+    assert_eq!(changed.to_string(), program.to_string(), "it is left as it was");
+}
+
+#[test]
+fn refusals_say_what_and_where() {
+    let check = |body: &str, expected: &str| {
+        let text = format!(
+            "!a = !ndarray.ndarray<4x2xf64, #dist.dist_env<team = 1>>
+!v = !ndarray.ndarray<3x2xf64, #dist.dist_env<team = 1>>
+!z = !ndarray.ndarray<4xcomplex<f64>, #dist.dist_env<team = 1>>
+!e = !ndarray.ndarray<0x2xf64, #dist.dist_env<team = 1>>
+!s = !ndarray.ndarray<f64, #dist.dist_env<team = 1>>
+func.func @main(%a: !a, %z: !z, %e: !e, %l: !ndarray.ndarray<4x2xf64>, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c9 = arith.constant 9 : index
+  {body}
+  return
+}}
+"
+        );
+        let mut program = parse(&text, "no.dist").unwrap_or_else(|f| panic!("{}", f[0]));
+        let error = find("member").unwrap().run(&mut program, &Member::new(3, 2)).unwrap_err();
+        let error = error.to_string();
+        assert!(error.starts_with("no.dist:9:") && error.contains(expected), "{body}: {error}");
+    };
+    check("%x = ndarray.load %a[%c9, %c0] : !a", "got row 9, expected one below 4");
+    check("%x = ndarray.load %z[%c0] : !z", "got complex numbers");
+    check(
+        "%x = ndarray.reduction %e {op = \"max\"} : !e -> !s",
+        "max of no elements is not defined",
+    );
+    check(
+        "%x = ndarray.ewbin %a, %l {op = \"add\"} : (!a, !ndarray.ndarray<4x2xf64>) -> !a",
+        "got a distributed and a local array",
+    );
+    check(
+        "%x = ndarray.subview %a[%n, 0] [3, 2] [1, 1] : !a to !v",
+        "got a slice or a target that is not known before the program runs",
+    );
+    check(
+        "ndarray.insert_slice %n into %a[%n, 0] [3, 2] [1, 1] : index into !a",
+        "got a slice or a target that is not known before the program runs",
+    );
+    check(
+        "%r = dist.repartition %a loffs %n, %c0 lsizes %c0, %c0 : !a, index, index, index, index to !a",
+        "got a request of rows, or lengths, that are not known before the program runs",
+    );
+    check(
+        "%t:4 = dist.local_target_of_slice %a[%n, %c0] [%c0, %c0] [%c9, %c9] : !a to index, index, index, index",
+        "got numbers that are not known before the program runs",
+    );
 }

@@ -23,6 +23,13 @@ impl<'a> Lowering<'a> {
         let zero = self.exprs.constant(Scalar::of(0f64), &[]);
         let zero = self.exprs.cast(zero, dtype);
         let mut padded = self.stored(of)?;
+        let points: Vec<Vec<i64>> = points
+            .iter()
+            .map(|point| {
+                let near = point.iter().zip(&shape);
+                near.map(|(by, length)| nearest(*by, *length, boundary)).collect()
+            })
+            .collect();
         let mut before = vec![0i64; shape.len()];
         for axis in 0..shape.len() {
             let low = points.iter().map(|point| -point[axis]).max().unwrap_or(0).max(0);
@@ -187,5 +194,18 @@ impl<'a> Lowering<'a> {
         self.calls -= 1;
         (self.env, self.uses, self.function) = (env, uses, outer);
         results
+    }
+}
+
+/// The least offset that reads the same: beyond the ends there are only zeros, or all again.
+fn nearest(by: i64, length: usize, boundary: Boundary) -> i64 {
+    let length = i64::try_from(length).unwrap_or(i64::MAX);
+    match boundary {
+        Boundary::Zero => by.clamp(-length, length),
+        Boundary::Periodic if length == 0 => 0,
+        Boundary::Periodic => {
+            let around = by.rem_euclid(length);
+            if around > length / 2 { around - length } else { around }
+        }
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Views become `dist.subview`, elementwise operations `dist.ewuny` and `dist.ewbin` of operands
 //! in their default partition, and what is inserted comes to the member that owns its place.
+//! Where an operand is repeated for all rows, the operation stays as it is: every member gets all
+//! of that operand. So do reductions that keep the first axis, of operands in their default
+//! partition.
 //! Only where all arrays are distributed over one team.
 
 use std::collections::BTreeSet;
@@ -9,7 +12,7 @@ use std::collections::BTreeSet;
 use super::rewrite::{Rewriter, each_function};
 use super::{Member, PassError};
 use crate::{
-    ArrayType, DistEnv, Env, LocalParts, Op, Operation, Program, Slice, Spelling, Type, Value,
+    ArrayType, Dim, DistEnv, Env, LocalParts, Op, Operation, Program, Slice, Spelling, Type, Value,
 };
 
 pub(super) fn run(program: &mut Program, _: &Member) -> Result<(), PassError> {
@@ -51,6 +54,16 @@ fn one(to: &mut Rewriter<'_>, mut operation: Operation, moved: &mut BTreeSet<Val
             let second = if left == right { first } else { operand(to, right, &operation) };
             operation.operands = vec![first, second];
         }
+        Op::Binary(_) | Op::Where | Op::Clip if are_known(to, &operation) => {
+            for number in 0..operation.operands.len() {
+                let made = row_operand(to, operation.operands[number], &operation);
+                operation.operands[number] = made;
+            }
+        }
+        Op::Reduce { axes: Some(axes), .. } if !axes.contains(&0) => {
+            let made = operand(to, operation.operands[0], &operation);
+            operation.operands[0] = made;
+        }
         Op::InsertSlice(slice) if !moved.contains(&operation.operands[0]) => {
             let source = inserted(to, &operation, &slice);
             operation.operands[0] = source;
@@ -73,10 +86,43 @@ fn in_one_team(to: &Rewriter<'_>, operation: &Operation) -> bool {
 /// True if operands are as long as the result, or one element for all of it.
 fn is_covered(to: &Rewriter<'_>, operation: &Operation) -> bool {
     let shape = to.function.ty(operation.results[0]).shape();
+    let unit = shape.iter().all(|length| *length == Some(1));
     operation.operands.iter().all(|value| match to.function.ty(*value) {
-        Type::Array(array) => array.is_unit() || array.shape == shape,
+        Type::Array(array) if array.shape == shape || array.ndim() == 0 => true,
+        // Where one element is the result, it has to have as many axes.
+        Type::Array(array) => array.is_unit() && !unit,
         ty => matches!(ty, Type::Index | Type::Scalar(_)),
     })
+}
+
+/// True if all lengths are known.
+fn are_known(to: &Rewriter<'_>, operation: &Operation) -> bool {
+    let mut values = operation.operands.iter().chain(&operation.results);
+    values.all(|value| !to.function.ty(*value).shape().contains(&None))
+}
+
+/// True if an operand of these lengths has the same elements for all rows of the result.
+pub(super) fn is_for_all_rows(of: &[Dim], result: &[Dim]) -> bool {
+    let one = of.iter().all(|length| *length == Some(1));
+    of.len() < result.len()
+        || (of.first() == Some(&Some(1)) && result[0] != Some(1))
+        || (one && result.iter().any(|length| *length != Some(1)))
+}
+
+/// An operand where it is needed: rows in the default partition, what all rows need everywhere.
+fn row_operand(to: &mut Rewriter<'_>, value: Value, operation: &Operation) -> Value {
+    let shape = to.function.ty(operation.results[0]).shape();
+    let Type::Array(array) = to.function.ty(value) else { return value };
+    if array.is_unit() || !is_for_all_rows(&array.shape, shape) {
+        return operand(to, value, operation);
+    }
+    let ty = Type::Array(moving(array));
+    let lengths = array.known_shape().unwrap_or_default();
+    let lengths = lengths.into_iter().map(|length| i64::try_from(length).unwrap_or(i64::MAX));
+    let request: Vec<i64> = vec![0; array.ndim()].into_iter().chain(lengths).collect();
+    let request = request.into_iter().map(|number| to.index(number)).collect::<Vec<_>>();
+    let operands = std::iter::once(value).chain(request).collect();
+    to.one(Op::Repartition { request: true }, operands, ty)
 }
 
 /// An operand of an elementwise operation where it is needed.

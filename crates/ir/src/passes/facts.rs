@@ -7,8 +7,25 @@ use pantile_geometry::slices::{self, Parts, Slice};
 use pantile_lanes::Scalar;
 
 use super::Member;
+use super::distribute::is_for_all_rows;
 use super::rewrite::entries;
-use crate::{ArrayType, DistEnv, Env, Function, Index, LocalParts, Op, Operation, Type, Value};
+use crate::{
+    ArrayType, Dim, DistEnv, Env, Function, Index, LocalParts, Op, Operation, Type, Value,
+};
+
+/// Which rows of all members together are the array, each of them once. A member that knows
+/// nothing refuses what needs it; where no member refuses, it is so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::passes) enum Cover {
+    /// The owned ones, and nobody has halos.
+    Rows,
+    /// The owned ones; there may be halos.
+    Owned,
+    /// All that are stored.
+    Stored,
+    /// Somebody asked for some rows: nobody knows.
+    Unknown,
+}
 
 /// Where the parts of one member lie: rows of the first axis, columns of the others.
 #[derive(Clone, Debug)]
@@ -23,6 +40,8 @@ pub(in crate::passes) struct Local {
     pub(super) invented: bool,
     /// True if every member has all of it: one element that was given to everybody.
     pub(super) everywhere: bool,
+    /// Which rows are the array.
+    pub(super) cover: Cover,
 }
 
 impl Local {
@@ -69,6 +88,7 @@ impl Local {
             columns,
             invented: parts.len() == 1,
             everywhere: false,
+            cover: Cover::Owned,
         })
     }
 
@@ -83,6 +103,7 @@ impl Local {
             columns: columns.to_vec(),
             invented: true,
             everywhere: false,
+            cover: Cover::Rows,
         })
     }
 
@@ -128,6 +149,12 @@ impl Local {
         }
     }
 
+    /// True if all columns are stored of an array of these lengths.
+    pub(in crate::passes) fn has_columns(&self, shape: &[Dim]) -> bool {
+        let columns = self.columns.iter().zip(shape.iter().skip(1));
+        columns.into_iter().all(|(stored, length)| Some(stored) == length.map(|n| 0..n).as_ref())
+    }
+
     /// True if both have the same rows and columns, and none in halos.
     pub(in crate::passes) fn is_plain_like(&self, other: &Self) -> bool {
         self.offset == other.offset
@@ -135,6 +162,14 @@ impl Local {
             && self.rows[0] + self.rows[2] == 0
             && self.columns == other.columns
     }
+}
+
+/// A slice in numbers. What is open counts from 0.
+pub(in crate::passes) struct Numbers {
+    /// One for each axis.
+    pub(in crate::passes) axes: Vec<Slice>,
+    /// Where an offset is not known: the value that it is.
+    pub(in crate::passes) open: Vec<Option<Value>>,
 }
 
 /// Facts about the values of one function, as its operations are read in order.
@@ -187,17 +222,35 @@ impl Facts {
     }
 
     /// The slice of an operation in numbers; `dynamic` are its operands from the slice's on.
+    /// Offsets may be open along axes that the member has whole: all but the first, if `whole`.
     pub(in crate::passes) fn numbers(
         &self,
         slice: &crate::Slice,
         dynamic: &[Value],
-    ) -> Option<Vec<Slice>> {
-        let mut dynamic = dynamic.iter();
-        let number = |entry: &Index| match entry {
-            Index::Known(number) => usize::try_from(*number).ok(),
-            Index::Operand => self.count(*dynamic.next()?),
-        };
-        made_slices(&entries(slice).map(number).collect::<Option<Vec<usize>>>()?)
+        whole: bool,
+    ) -> Option<Numbers> {
+        let (mut dynamic, ndim) = (dynamic.iter(), slice.sizes.len());
+        let (mut numbers, mut open) = (Vec::new(), vec![None; ndim]);
+        for (at, entry) in entries(slice).enumerate() {
+            let known = match entry {
+                Index::Known(number) => usize::try_from(*number).ok(),
+                Index::Operand => {
+                    let value = *dynamic.next()?;
+                    match self.count(value) {
+                        None if whole
+                            && (1..ndim).contains(&at)
+                            && self.scalar(value).is_none() =>
+                        {
+                            open[at] = Some(value);
+                            Some(0)
+                        }
+                        known => known,
+                    }
+                }
+            };
+            numbers.push(known?);
+        }
+        Some(Numbers { axes: made_slices(&numbers)?, open })
     }
 
     /// Notes what an argument of a block says about itself.
@@ -225,8 +278,11 @@ impl Facts {
             if array.dist_env().is_none() {
                 continue;
             }
-            let found = Local::of_type(array).or_else(|| self.made(function, operation, array));
-            if let Some(local) = found {
+            let made = self.made(function, operation, array);
+            // The type says where the parts lie; only the operation what they are together.
+            let cover = made.as_ref().map_or(Cover::Unknown, |made| made.cover);
+            let said = Local::of_type(array).map(|local| Local { cover, ..local });
+            if let Some(local) = said.or(made) {
                 self.locals.insert(*result, local);
             }
         }
@@ -241,13 +297,26 @@ impl Facts {
     ) -> Option<Local> {
         let operands = &operation.operands;
         match &operation.op {
-            Op::Subview(slice) => self.viewed(operands, slice, false, to),
-            Op::DistSubview { slice, target } => self.viewed(operands, slice, *target, to),
+            Op::Subview(slice) => self.viewed(function, operands, (slice, false), to),
+            Op::DistSubview { slice, target } => {
+                self.viewed(function, operands, (slice, *target), to)
+            }
             Op::Repartition { request } => self.moved(operands, *request, to),
             Op::DistUnary(_) | Op::Unary(_) | Op::Cast | Op::Copy | Op::CastElement { .. } => {
                 self.local(*operands.first()?).cloned()
             }
-            Op::DistBinary(_) => self.combined(function, &operands[..2], to),
+            Op::DistBinary(_) => {
+                let mut made = self.combined(function, &operands[..2], to)?;
+                // Behind a core there is the place of the target.
+                let target = operands.get(2 + 2 * to.ndim()).and_then(|value| self.count(*value));
+                made.offset = target.unwrap_or(made.offset);
+                Some(made)
+            }
+            // One element may be on every member.
+            Op::Binary(_) | Op::Where | Op::Clip if to.is_unit() && to.ndim() > 0 => {
+                let found = self.combined(function, operands, to);
+                found.or_else(|| Local::default_of(&to.known_shape()?, &self.member))
+            }
             Op::InitDist => {
                 let offsets = self.counts(&operands[..to.ndim()])?;
                 let part = |value: &Value| function.ty(*value).as_array()?.known_shape();
@@ -255,8 +324,8 @@ impl Facts {
                     operands[to.ndim()..].iter().map(part).collect::<Option<_>>()?;
                 Local::of_parts(&offsets, &parts, to)
             }
-            // Who makes an array from nothing makes its default partition; of the others only the
-            // type could say more.
+            // Who makes a new array makes its default partition; of the others only the type could
+            // say more.
             op if creates(op) || to.dist_env()?.local.is_none() => {
                 Local::default_of(&to.known_shape()?, &self.member)
             }
@@ -266,9 +335,9 @@ impl Facts {
 
     fn viewed(
         &self,
+        function: &Function,
         operands: &[Value],
-        slice: &crate::Slice,
-        target: bool,
+        (slice, target): (&crate::Slice, bool),
         to: &ArrayType,
     ) -> Option<Local> {
         let base = self.local(*operands.first()?)?;
@@ -276,7 +345,8 @@ impl Facts {
         if to.ndim() != ndim || base.columns.len() + 1 != ndim {
             return None;
         }
-        let numbers = self.numbers(slice, &operands[1..])?;
+        let whole = base.has_columns(function.ty(operands[0]).shape());
+        let numbers = self.numbers(slice, &operands[1..], whole)?.axes;
         let dynamic = super::rewrite::dynamic_count(slice);
         let targets = match target {
             true => Some(self.ranges(&operands[1 + dynamic..])?),
@@ -291,10 +361,31 @@ impl Facts {
             columns: columns.map(|(offset, part)| *offset..offset + part.count).collect(),
             invented: false,
             everywhere: base.everywhere && !target,
+            cover: match targets {
+                Some(targets) => self.asked(&targets[0], Some(numbers[0].size())),
+                None => base.cover,
+            },
         })
     }
 
-    /// The box that a repartition asks for.
+    /// What rows are together that members ask for: all, if each asks for those of the default
+    /// partition. A member that asks for others says so.
+    fn asked(&self, rows: &Range<usize>, length: Dim) -> Cover {
+        let default = self
+            .member
+            .known()
+            .zip(length)
+            .and_then(|((ranks, rank), length)| slices::default_rows(length, ranks, rank).ok());
+        match default {
+            Some(default) if default == *rows || (default.is_empty() && rows.is_empty()) => {
+                Cover::Stored
+            }
+            _ => Cover::Unknown,
+        }
+    }
+
+    /// The box that a repartition asks for. Along an axis that is not cut all is asked for where
+    /// it is not known how much.
     pub(in crate::passes) fn requested(
         &self,
         operands: &[Value],
@@ -302,7 +393,12 @@ impl Facts {
         to: &ArrayType,
     ) -> Option<Vec<Range<usize>>> {
         if request {
-            return self.ranges(&operands[1..]);
+            let asked = |axis: usize| {
+                let pair = [operands[1 + axis], operands[1 + to.ndim() + axis]];
+                let known = self.ranges(&pair).and_then(|mut ranges| ranges.pop());
+                known.or_else(|| to.shape[axis].filter(|_| axis > 0).map(|length| 0..length))
+            };
+            return (0..to.ndim()).map(asked).collect();
         }
         if to.is_unit() {
             return Some(vec![0..1; to.ndim()]);
@@ -321,25 +417,33 @@ impl Facts {
             [found.rows.left, found.rows.view.len(), found.rows.right]
         };
         let (offset, columns) = (wanted[0].start, wanted[1..].to_vec());
-        Some(Local { offset, rows, columns, invented: false, everywhere })
+        let cover = self.asked(&wanted[0], to.shape[0]);
+        Some(Local { offset, rows, columns, invented: false, everywhere, cover })
     }
 
     /// Operands with as many rows each, in one part.
     fn combined(&self, function: &Function, of: &[Value], to: &ArrayType) -> Option<Local> {
         let mut made: Option<Local> = None;
         for value in of {
-            let array = function.ty(*value).as_array()?;
-            if array.ndim() == 0 || (array.is_unit() && !to.is_unit()) {
+            let Some(array) = function.ty(*value).as_array() else { continue };
+            if array.ndim() == 0 || is_for_all_rows(&array.shape, &to.shape) {
                 continue;
             }
             let local = self.local(*value)?;
             let rows = local.all_rows();
+            let cover = match local.cover {
+                Cover::Rows | Cover::Stored => Cover::Rows,
+                _ => Cover::Unknown,
+            };
             match &mut made {
                 Some(before) if before.rows[1] != rows => return None,
-                Some(before) => before.everywhere &= local.everywhere,
+                Some(before) => {
+                    before.everywhere &= local.everywhere;
+                    before.cover = if before.cover == cover { cover } else { Cover::Unknown };
+                }
                 None => {
                     let rows = [0, rows, 0];
-                    made = Some(Local { rows, invented: true, ..local.clone() });
+                    made = Some(Local { rows, invented: true, cover, ..local.clone() });
                 }
             }
         }
@@ -358,6 +462,10 @@ fn creates(op: &Op) -> bool {
             | Op::IndexAlong { .. }
             | Op::Reshape { .. }
             | Op::Permute(_)
+            | Op::Binary(_)
+            | Op::Where
+            | Op::Clip
+            | Op::Reduce { .. }
     )
 }
 

@@ -2,10 +2,12 @@
 //!
 //! A value whose type gets to know more is made anew with that type and cast to the old one;
 //! operations read through such casts. Numbers that depend on the member are folded if the member
-//! is given, or if the types of arrays say where its parts lie. Nothing is taken out but what
+//! is given, or if the types of arrays say where its parts lie. Elementwise functions of constants
+//! become constants, those of arrays with one and the same element everywhere such arrays.
+//! Nothing is taken out but what
 //! became a constant and inserts of nothing; `dce` takes out what is then not read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pantile_geometry::slices;
 use pantile_lanes::{DType, Scalar};
@@ -15,7 +17,7 @@ use super::facts::Facts;
 use super::refine;
 use super::rewrite::{Rewriter, each_function, entries, slice_of, uses};
 use super::{Member, PassError, scalars};
-use crate::{Arith, Function, Index, Op, Operation, Program, Slice, Value};
+use crate::{Arith, Env, Function, Index, Op, Operation, Program, Slice, Type, Value};
 
 pub(super) fn run(program: &mut Program, member: &Member) -> Result<(), PassError> {
     each_function(program, |function, body| {
@@ -25,7 +27,7 @@ pub(super) fn run(program: &mut Program, member: &Member) -> Result<(), PassErro
         for argument in &body.arguments {
             facts.argument(function, *argument);
         }
-        let mut fold = Fold { facts, aliases, used };
+        let mut fold = Fold { facts, aliases, used, filled: BTreeMap::new() };
         let mut rewriter = Rewriter::new(function);
         rewriter.block(body, &mut |rewriter, operation| {
             fold.operation(rewriter, operation);
@@ -39,6 +41,8 @@ struct Fold {
     aliases: Aliases,
     /// Values that something reads.
     used: BTreeSet<Value>,
+    /// The element of arrays that have no other, and are not written.
+    filled: BTreeMap<Value, Scalar>,
 }
 
 impl Fold {
@@ -54,7 +58,7 @@ impl Fold {
         {
             return;
         }
-        if self.identity(to, &mut operation) {
+        if self.identity(to, &mut operation) || self.alike(to, &operation) {
             return;
         }
         let before = to.out.len();
@@ -129,6 +133,14 @@ impl Fold {
             (Op::Convert, Some([x])) => {
                 to.function.ty(result).dtype().and_then(|dtype| scalars::convert(x, dtype))
             }
+            (Op::Unary(named), Some([x])) => {
+                let wanted = to.function.ty(result).dtype();
+                wanted.and_then(|wanted| scalars::unary(named.function, x, wanted))
+            }
+            (Op::Binary(named), Some([x, y])) => {
+                let wanted = to.function.ty(result).dtype();
+                wanted.and_then(|wanted| scalars::binary(named.function, [x, y], wanted))
+            }
             (Op::TeamSize(_), _) => number(self.facts.member.ranks),
             (Op::TeamMember(_), _) => number(self.facts.member.rank),
             (Op::Dim, _) => {
@@ -138,9 +150,59 @@ impl Fold {
             }
             _ => None,
         };
-        let fits = |scalar: &Scalar| Some(scalar.dtype()) == to.function.ty(result).dtype();
+        let is_scalar = matches!(to.function.ty(result), Type::Scalar(_) | Type::Index);
+        let fits =
+            |scalar: &Scalar| is_scalar && Some(scalar.dtype()) == to.function.ty(result).dtype();
         let Some(scalar) = folded.filter(fits) else { return false };
         self.put_constant(to, result, scalar);
+        true
+    }
+
+    /// Local arrays whose elements are all the same, and of known lengths: so is what is computed
+    /// from them. True if it is made from that element now.
+    fn alike(&mut self, to: &mut Rewriter<'_>, operation: &Operation) -> bool {
+        let [result] = operation.results[..] else { return false };
+        let Type::Array(made) = to.function.ty(result).clone() else { return false };
+        let local = |array: &crate::ArrayType| {
+            let placed = array.envs.iter().any(|env| matches!(env, Env::Dist(_) | Env::Spread(_)));
+            !placed && array.known_shape().is_some()
+        };
+        let arrays = operation.operands.iter().filter_map(|v| to.function.ty(*v).as_array());
+        if !local(&made) || !arrays.into_iter().all(local) || self.aliases.is_written(result) {
+            return false;
+        }
+        let element = |value: &Value| self.facts.scalar(*value).or(self.filled.get(value).copied());
+        let known: Option<Vec<Scalar>> = operation.operands.iter().map(element).collect();
+        let dtype = made.dtype();
+        let found = match (&operation.op, known.as_deref()) {
+            (Op::Create { value: true }, _) => {
+                let value = operation.operands.last();
+                if let Some(scalar) = value.and_then(|value| self.facts.scalar(*value)) {
+                    self.filled.insert(result, scalar);
+                }
+                return false;
+            }
+            (Op::Unary(named), Some([x])) => scalars::unary(named.function, x, dtype),
+            (Op::Binary(named), Some([x, y])) => scalars::binary(named.function, [x, y], dtype),
+            (Op::CastElement { .. }, Some([x])) => scalars::convert(x, dtype),
+            (Op::Reduce { reduction, .. }, Some([x])) => {
+                let of = to.function.ty(operation.operands[0]).shape();
+                let size = |shape: &[crate::Dim]| -> usize {
+                    shape.iter().map(|length| length.unwrap_or(0)).product()
+                };
+                let groups = size(&made.shape);
+                let count = size(of).checked_div(groups);
+                count.and_then(|count| scalars::reduced(reduction.function, x, count, dtype))
+            }
+            _ => None,
+        };
+        let Some(scalar) = found.filter(|scalar| scalar.dtype() == dtype) else { return false };
+        let constant = Op::Constant(scalar);
+        let value = to.one(constant, Vec::new(), Type::Scalar(made.element));
+        self.facts.note(to.function, &to.out[to.out.len() - 1]);
+        let create = Operation::new(Op::Create { value: true }, vec![value], vec![result]);
+        to.push(create.at(to.place.clone()));
+        self.filled.insert(result, scalar);
         true
     }
 

@@ -65,7 +65,10 @@ impl fmt::Display for PassError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NeedsMember { pass } => {
-                write!(f, "{pass} is done for one member: expected the number of ranks and a rank")
+                write!(
+                    f,
+                    "{pass} is done for one member: expected the number of ranks (`-n`) and a rank (`--rank`)"
+                )
             }
             Self::NoSuchMember { rank, ranks } => {
                 write!(f, "got member {rank} of a team of {ranks}, expected one below that")

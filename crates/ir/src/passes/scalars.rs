@@ -1,9 +1,13 @@
 //! Arithmetic on constants.
 
 use pantile_lanes::expand::{self, Lane};
-use pantile_lanes::{Body, DType, Scalar, evaluate};
+use pantile_lanes::{Binary, Body, DType, Scalar, Unary, evaluate};
 
-use crate::{Arith, Predicate};
+use crate::{Arith, Predicate, Reduction, infer};
+
+/// The bits of the NaNs that arithmetic gives.
+const NAN32: u32 = 0x7FC0_0000;
+const NAN64: u64 = 0x7FF8_0000_0000_0000;
 
 /// The result of an operation on constants, if it has one that does not depend on the machine.
 pub(super) fn arith(arith: Arith, of: &[Scalar]) -> Option<Scalar> {
@@ -18,13 +22,12 @@ pub(super) fn arith(arith: Arith, of: &[Scalar]) -> Option<Scalar> {
             DType::F32 => {
                 let (x, y) = (x.get::<f32>()?, y.get::<f32>()?);
                 let z = floats(arith, x, y)?;
-                Some(Scalar::of(if z.is_nan() { f32::from_bits(0x7FC0_0000) } else { z }))
+                Some(Scalar::of(if z.is_nan() { f32::from_bits(NAN32) } else { z }))
             }
             DType::F64 => {
                 let (x, y) = (x.get::<f64>()?, y.get::<f64>()?);
                 let z = floats(arith, x, y)?;
-                let nan = f64::from_bits(0x7FF8_0000_0000_0000);
-                Some(Scalar::of(if z.is_nan() { nan } else { z }))
+                Some(Scalar::of(if z.is_nan() { f64::from_bits(NAN64) } else { z }))
             }
             _ => None,
         },
@@ -96,15 +99,72 @@ pub(super) fn compare(predicate: Predicate, x: &Scalar, y: &Scalar) -> Option<Sc
 
 /// A constant in another type; complex ones are left alone.
 pub(super) fn convert(x: &Scalar, to: DType) -> Option<Scalar> {
-    let complex = |dtype| matches!(dtype, DType::C64 | DType::C128);
-    if complex(x.dtype()) || complex(to) {
+    computed(&[*x], |body, lanes| expand::cast(body, lanes[0], to).ok())
+}
+
+/// An elementwise function of a constant; `wanted` is the type of the result.
+pub(super) fn unary(function: Unary, x: &Scalar, wanted: DType) -> Option<Scalar> {
+    let (compute, result) = infer::unary_types(function, x.dtype(), Some(wanted)).ok()?;
+    computed(&[*x], |body, lanes| {
+        let x = expand::cast(body, lanes[0], compute).ok()?;
+        let made = expand::unary(body, function, x).ok()?;
+        expand::cast(body, made, result).ok()
+    })
+}
+
+/// An elementwise function of two constants. What a quotient of whole numbers by 0 is, the machine
+/// that runs the program says.
+pub(super) fn binary(function: Binary, of: [&Scalar; 2], wanted: DType) -> Option<Scalar> {
+    let types = (of[0].dtype(), of[1].dtype());
+    let (compute, result) = infer::binary_types(function, types, Some(wanted)).ok()?;
+    let quotient = matches!(function, Binary::Divide | Binary::FloorDivide | Binary::Remainder);
+    if quotient && integer(&convert(of[1], compute)?) == Some(0) {
+        return None;
+    }
+    computed(&of.map(|scalar| *scalar), |body, lanes| {
+        let x = expand::cast(body, lanes[0], compute).ok()?;
+        let y = expand::cast(body, lanes[1], compute).ok()?;
+        let made = expand::binary(body, function, x, y).ok()?;
+        expand::cast(body, made, result).ok()
+    })
+}
+
+/// What a body gives for real constants; a NaN is the one that arithmetic gives.
+fn computed(of: &[Scalar], make: impl Fn(&mut Body, &[Lane]) -> Option<Lane>) -> Option<Scalar> {
+    let complex = |scalar: &Scalar| matches!(scalar.dtype(), DType::C64 | DType::C128);
+    if of.iter().any(complex) {
         return None;
     }
     let mut body = Body::new();
-    let lane = Lane::Real(body.input(x.dtype()).ok()?);
-    let Lane::Real(node) = expand::cast(&mut body, lane, to).ok()? else { return None };
+    let lanes: Vec<Lane> =
+        of.iter().map(|x| body.input(x.dtype()).ok().map(Lane::Real)).collect::<Option<_>>()?;
+    let Lane::Real(node) = make(&mut body, &lanes)? else { return None };
     body.output(node);
-    evaluate(&body, &[*x]).ok()?.first().copied()
+    let found = evaluate(&body, of).ok()?.first().copied()?;
+    Some(match found.dtype() {
+        DType::F32 if found.get::<f32>()?.is_nan() => Scalar::of(f32::from_bits(NAN32)),
+        DType::F64 if found.get::<f64>()?.is_nan() => Scalar::of(f64::from_bits(NAN64)),
+        _ => found,
+    })
+}
+
+/// What is left of as many times the same whole number; `wanted` is the type of the result.
+pub(super) fn reduced(
+    reduction: Reduction,
+    x: &Scalar,
+    count: usize,
+    wanted: DType,
+) -> Option<Scalar> {
+    let (x, times) = (integer(x)?, u32::try_from(count).ok()?);
+    match reduction {
+        Reduction::Max | Reduction::Min if count > 0 => wrapped(wanted, x),
+        Reduction::Any => Some(Scalar::of(count > 0 && x != 0)),
+        Reduction::All => Some(Scalar::of(count == 0 || x != 0)),
+        Reduction::Sum if infer::is_integer(wanted) => wrapped(wanted, x * i128::from(times)),
+        // Only the last bits count, and those of a product depend on nothing else.
+        Reduction::Prod if infer::is_integer(wanted) => wrapped(wanted, x.wrapping_pow(times)),
+        _ => None,
+    }
 }
 
 /// A whole number of any type.

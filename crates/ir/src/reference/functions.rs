@@ -3,6 +3,7 @@
 //! What arithmetic defines is written out here; approximations and complex functions are those of
 //! `lanes`, evaluated node by node.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -216,9 +217,25 @@ fn real_of_one(function: Unary, x: f64, result: DType) -> Option<Scalar> {
     Some(write(Number::Real(found), result))
 }
 
+/// Functions that are true or false: by the order of two numbers, of which NaN has none, or by
+/// which of them are not zero.
+fn truth(function: Binary, order: Option<Ordering>, (x, y): (bool, bool)) -> Option<bool> {
+    Some(match function {
+        Binary::Equal => order == Some(Ordering::Equal),
+        Binary::NotEqual => order != Some(Ordering::Equal),
+        Binary::Less => order == Some(Ordering::Less),
+        Binary::LessEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+        Binary::Greater => order == Some(Ordering::Greater),
+        Binary::GreaterEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        Binary::LogicalAnd => x && y,
+        Binary::LogicalOr => x || y,
+        Binary::LogicalXor => x != y,
+        _ => return None,
+    })
+}
+
 /// Integers and truth values, of which a sum is true if one of them is.
 fn whole(function: Binary, x: i128, y: i128, dtype: DType) -> Option<Scalar> {
-    let truth = |value: bool| Some(Scalar::of(value));
     let inside = (0..i128::from(width(dtype))).contains(&y);
     let found = match function {
         Binary::Add => x + y,
@@ -239,16 +256,10 @@ fn whole(function: Binary, x: i128, y: i128, dtype: DType) -> Option<Scalar> {
         Binary::BitwiseLeftShift => 0,
         Binary::BitwiseRightShift if inside => x >> y,
         Binary::BitwiseRightShift => x >> 127,
-        Binary::Equal => return truth(x == y),
-        Binary::NotEqual => return truth(x != y),
-        Binary::Less => return truth(x < y),
-        Binary::LessEqual => return truth(x <= y),
-        Binary::Greater => return truth(x > y),
-        Binary::GreaterEqual => return truth(x >= y),
-        Binary::LogicalAnd => return truth(x != 0 && y != 0),
-        Binary::LogicalOr => return truth(x != 0 || y != 0),
-        Binary::LogicalXor => return truth((x != 0) != (y != 0)),
-        _ => return None,
+        _ => {
+            let found = truth(function, Some(x.cmp(&y)), (x != 0, y != 0));
+            return found.map(Scalar::of);
+        }
     };
     Some(write(Number::Whole(found), dtype))
 }
@@ -284,7 +295,6 @@ fn power(x: i128, y: i128) -> i128 {
 
 /// Real numbers; `f32` results are rounded by whoever writes them, which is once for these.
 fn real(function: Binary, x: f64, y: f64) -> Option<Scalar> {
-    let truth = |value: bool| Some(Scalar::of(value));
     // -0.0 is below +0.0.
     let below = x < y || (x == y && x.is_sign_negative());
     let found = match function {
@@ -307,16 +317,10 @@ fn real(function: Binary, x: f64, y: f64) -> Option<Scalar> {
                 y
             }
         }
-        Binary::Equal => return truth(x == y),
-        Binary::NotEqual => return truth(x != y),
-        Binary::Less => return truth(x < y),
-        Binary::LessEqual => return truth(x <= y),
-        Binary::Greater => return truth(x > y),
-        Binary::GreaterEqual => return truth(x >= y),
-        Binary::LogicalAnd => return truth(x != 0.0 && y != 0.0),
-        Binary::LogicalOr => return truth(x != 0.0 || y != 0.0),
-        Binary::LogicalXor => return truth((x != 0.0) != (y != 0.0)),
-        _ => return None,
+        _ => {
+            let found = truth(function, x.partial_cmp(&y), (x != 0.0, y != 0.0));
+            return found.map(Scalar::of);
+        }
     };
     Some(Scalar::of(found))
 }
@@ -343,9 +347,9 @@ fn complex(function: Binary, x: Scalar, y: Scalar) -> Option<Scalar> {
         }
         Binary::Equal => Scalar::of(read(a) == read(c) && read(b) == read(d)),
         Binary::NotEqual => Scalar::of(read(a) != read(c) || read(b) != read(d)),
-        Binary::LogicalAnd => Scalar::of(one && other),
-        Binary::LogicalOr => Scalar::of(one || other),
-        Binary::LogicalXor => Scalar::of(one != other),
+        Binary::LogicalAnd | Binary::LogicalOr | Binary::LogicalXor => {
+            Scalar::of(truth(function, None, (one, other))?)
+        }
         _ => return None,
     })
 }

@@ -115,3 +115,62 @@ fn the_members_together_mean_the_program() {
         }
     });
 }
+
+#[test]
+fn v26_members_without_rows_bring_what_changes_nothing() {
+    let check = |data: &[i64], ops: [&str; 2], expected: [i64; 2]| {
+        let count = data.len();
+        let a = format!("!ndarray.ndarray<{count}xi64, #dist.dist_env<team = 22>>");
+        let s = "!ndarray.ndarray<i64, #dist.dist_env<team = 22>>";
+        let [one, other] = ops;
+        let text = format!(
+            "func.func @main(%a: {a}) -> ({s}, {s}) {{\n  %x = ndarray.reduction %a {{op = \"{one}\"}} : {a} -> {s}\n  %y = ndarray.reduction %a {{op = \"{other}\"}} : {a} -> {s}\n  return %x, %y : {s}, {s}\n}}\n"
+        );
+        let program = parsed(&text);
+        for ranks in [1, 2, 3, 5, 8] {
+            let programs: Vec<Program> = (0..ranks)
+                .map(|rank| {
+                    let mut changed = program.clone();
+                    apply(&mut changed, "member", &Member::new(ranks, rank));
+                    changed
+                })
+                .collect();
+            let found = members::run(&programs, &[Array::of(&[count], data)], &[count]);
+            assert_eq!(found, expected.map(|x| vec![Scalar::of(x)]), "{ops:?}, {ranks}");
+        }
+    };
+    check(&[-3, -7, -1], ["sum", "prod"], [-11, -21]);
+    check(&[-3, -7, -1], ["max", "min"], [-1, -7]);
+    check(&[4, 2, 9, 5], ["min", "prod"], [2, 360]);
+    check(&[], ["sum", "prod"], [0, 1]);
+}
+
+#[test]
+fn sums_take_rows_that_have_moved_where_they_are() {
+    let data: Vec<i64> = (1..=9).map(|k| k * k).collect();
+    let a = "!ndarray.ndarray<9xi64, #dist.dist_env<team = 22>>";
+    let v = "!ndarray.ndarray<7xi64, #dist.dist_env<team = 22>>";
+    let s = "!ndarray.ndarray<i64, #dist.dist_env<team = 22>>";
+    let text = format!(
+        "func.func @main(%a: {a}) -> ({s}, {s}) {{
+  %v = dist.subview %a[2] [7] [1] : {a} to {v}
+  %r = dist.repartition %v : {v} to {v}
+  %x = ndarray.reduction %r {{op = \"sum\"}} : {v} -> {s}
+  %y = ndarray.reduction %v {{op = \"max\"}} : {v} -> {s}
+  return %x, %y : {s}, {s}
+}}"
+    );
+    let program = parsed(&text);
+    for ranks in 1..8 {
+        let programs: Vec<Program> = (0..ranks)
+            .map(|rank| {
+                let mut changed = program.clone();
+                apply(&mut changed, "member", &Member::new(ranks, rank));
+                changed
+            })
+            .collect();
+        let found = members::run(&programs, &[Array::of(&[9], &data)], &[9]);
+        let expected = [data[2..].iter().sum::<i64>(), 81].map(|x| vec![Scalar::of(x)]);
+        assert_eq!(found, expected, "{ranks}");
+    }
+}

@@ -34,9 +34,18 @@ pub(crate) fn random(rng: &mut Rng, loops: bool) -> Case {
         }
     }
     let mut results = vec![("%a".to_owned(), ty.clone()), ("%b".to_owned(), ty.clone())];
-    if writer.rng.chance(1, 3) {
-        let (name, sizes) = writer.expression_of_any_size();
-        results.push((name, array(&sizes)));
+    match writer.rng.below(6) {
+        0 | 1 => {
+            let (name, sizes) = writer.expression_of_any_size();
+            results.push((name, array(&sizes)));
+        }
+        2 => {
+            let (axes, keepdims) = (*writer.rng.pick(&[None, Some(0)]), writer.rng.chance(1, 2));
+            let axes = axes.filter(|_| writer.shape.len() == 2 || keepdims);
+            let (name, sizes) = writer.reduction(axes, keepdims);
+            results.push((name, array(&sizes)));
+        }
+        _ => {}
     }
     let names: Vec<&str> = results.iter().map(|(name, _)| name.as_str()).collect();
     let types: Vec<&str> = results.iter().map(|(_, ty)| ty.as_str()).collect();
@@ -107,7 +116,7 @@ impl Writer<'_> {
 
     fn expression(&mut self, sizes: &[usize], depth: usize) -> String {
         let ty = array(sizes);
-        match self.rng.below(if depth == 0 { 1 } else { 7 }) {
+        match self.rng.below(if depth == 0 { 1 } else { 11 }) {
             0 => self.view(sizes),
             1 => {
                 let (of, name) = (self.expression(sizes, depth - 1), self.name());
@@ -117,6 +126,9 @@ impl Writer<'_> {
                 );
                 name
             }
+            7 => self.with_a_number(sizes, depth),
+            8 | 9 if sizes.len() == 2 => self.repeated_along(sizes, depth),
+            10 if sizes.len() == 2 => self.open_columns(sizes),
             6 => {
                 // One element for all others.
                 let unit = vec![1; sizes.len()];
@@ -153,6 +165,113 @@ impl Writer<'_> {
         }
     }
 
+    /// A reduction: its name, of an array of some size.
+    fn reduction(&mut self, axes: Option<usize>, keepdims: bool) -> (String, Vec<usize>) {
+        let mut sizes = self.sizes();
+        sizes.iter_mut().for_each(|size| *size = (*size).max(1));
+        let (of, name) = (self.expression(&sizes, 1), self.name());
+        let op = *self.rng.pick(&["sum", "prod", "max", "min"]);
+        let from = array(&sizes);
+        let left: Vec<usize> = match axes {
+            None => Vec::new(),
+            Some(axis) if keepdims => {
+                (0..sizes.len()).map(|at| if at == axis { 1 } else { sizes[at] }).collect()
+            }
+            Some(axis) => (0..sizes.len()).filter(|at| *at != axis).map(|at| sizes[at]).collect(),
+        };
+        let to = array(&left);
+        let _ = match axes {
+            None => writeln!(
+                self.text,
+                "  {name} = ndarray.reduction {of} {{op = \"{op}\"}} : {from} -> {to}"
+            ),
+            Some(axis) => writeln!(
+                self.text,
+                "  {name} = ndarray.reduce {of} {{op = \"{op}\", axes = [{axis}], keepdims = {keepdims}}} : {from} -> {to}"
+            ),
+        };
+        (name, left)
+    }
+
+    /// A number below `count` that is not known before the program runs.
+    fn open_number(&mut self, count: usize) -> String {
+        let [number, length, name] = [self.name(), self.name(), self.name()];
+        let _ = writeln!(self.text, "  {number} = arith.index_cast %k : i64 to index");
+        let _ = writeln!(self.text, "  {length} = arith.constant {count} : index");
+        let _ = writeln!(self.text, "  {name} = arith.remsi {number}, {length} : index");
+        name
+    }
+
+    /// A reduction of everything, or one element, for all elements.
+    fn with_a_number(&mut self, sizes: &[usize], depth: usize) -> String {
+        let (of, ty) = (self.expression(sizes, depth - 1), array(sizes));
+        let (number, other) = if self.rng.chance(1, 2) {
+            (self.reduction(None, false).0, array(&[]))
+        } else {
+            let shape = self.shape.clone();
+            let mut at = Vec::new();
+            for length in &shape {
+                if self.rng.chance(1, 2) {
+                    at.push(self.open_number(*length));
+                } else {
+                    let (name, index) = (self.name(), self.rng.below(*length));
+                    let _ = writeln!(self.text, "  {name} = arith.constant {index} : index");
+                    at.push(name);
+                }
+            }
+            let (name, base) = (self.name(), *self.rng.pick(&["%a", "%b"]));
+            let from = array(&shape);
+            let _ =
+                writeln!(self.text, "  {name} = ndarray.load {base}[{}] : {from}", at.join(", "));
+            (name, "i64".to_owned())
+        };
+        let name = self.name();
+        let _ = writeln!(
+            self.text,
+            "  {name} = ndarray.ewbin {of}, {number} {{op = \"add\"}} : ({ty}, {other}) -> {ty}"
+        );
+        name
+    }
+
+    /// A row for all rows, or a column for all columns.
+    fn repeated_along(&mut self, sizes: &[usize], depth: usize) -> String {
+        let axis = self.rng.below(2);
+        let of = self.expression(sizes, depth - 1);
+        let keepdims = axis == 1 || self.rng.chance(1, 2);
+        let (mut one, mut shape) = self.reduction(Some(axis), keepdims);
+        let kept = 1 - axis;
+        if shape[kept.min(shape.len() - 1)] != sizes[kept] {
+            shape = sizes.to_vec();
+            shape[axis] = 1;
+            one = self.view(&shape);
+        }
+        let (name, ty, other) = (self.name(), array(sizes), array(&shape));
+        let (x, y, types) = match self.rng.chance(1, 2) {
+            true => (&of, &one, format!("{ty}, {other}")),
+            false => (&one, &of, format!("{other}, {ty}")),
+        };
+        let _ = writeln!(
+            self.text,
+            "  {name} = ndarray.ewbin {x}, {y} {{op = \"subtract\"}} : ({types}) -> {ty}"
+        );
+        name
+    }
+
+    /// A view from some column on that is not known.
+    fn open_columns(&mut self, sizes: &[usize]) -> String {
+        let first = self.open_number(self.shape[1] - sizes[1] + 1);
+        let row = self.rng.below(self.shape[0] - sizes[0] + 1);
+        let (name, base) = (self.name(), *self.rng.pick(&["%a", "%b"]));
+        let (from, to) = (array(&self.shape), array(sizes));
+        let _ = writeln!(
+            self.text,
+            "  {name} = ndarray.subview {base}[{row}, {first}] [{}, {}] [1, 1] : {from} to {to}",
+            sizes[0], sizes[1]
+        );
+        self.views.push((name.clone(), sizes.to_vec()));
+        name
+    }
+
     fn expression_of_any_size(&mut self) -> (String, Vec<usize>) {
         let sizes = self.sizes();
         (self.expression(&sizes, 2), sizes)
@@ -178,7 +297,14 @@ impl Writer<'_> {
         let source =
             if self.rng.chance(1, 10) { "%k".to_owned() } else { self.expression(&sizes, 3) };
         let from = if source == "%k" { "i64".to_owned() } else { array(&sizes) };
-        let (target, slice) = (*self.rng.pick(&["%a", "%b"]), self.slice(&sizes));
+        let target = *self.rng.pick(&["%a", "%b"]);
+        let slice = if sizes.len() == 2 && self.rng.chance(1, 4) {
+            let first = self.open_number(self.shape[1] - sizes[1] + 1);
+            let row = self.rng.below(self.shape[0] - sizes[0] + 1);
+            format!("[{row}, {first}] [{}, {}] [1, 1]", sizes[0], sizes[1])
+        } else {
+            self.slice(&sizes)
+        };
         let to = array(&self.shape);
         let _ = writeln!(
             self.text,

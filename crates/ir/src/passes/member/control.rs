@@ -173,7 +173,7 @@ impl Lower<'_> {
     }
 
     /// What everybody has is returned by its owner in the default partition.
-    fn to_owner(&self, held: &mut Held, array: &crate::ArrayType) {
+    pub(super) fn to_owner(&self, held: &mut Held, array: &crate::ArrayType) {
         let shape = vec![1; array.ndim()];
         let Some(local) = Local::default_of(&shape, &self.facts.member) else { return };
         let pieces = held.pieces();

@@ -1,9 +1,13 @@
 //! Arithmetic on parts: loops between the ends of parts, the core first.
 
+use std::ops::Range;
+
 use super::held::{Held, Piece};
 use super::{Lower, local_type};
 use crate::passes::PassError;
-use crate::{Op, Operation, Type, Value};
+use crate::passes::distribute::is_for_all_rows;
+use crate::passes::facts::{Cover, Local};
+use crate::{ArrayType, Op, Operation, Type, Value};
 
 /// True for operations that combine elements at equal places.
 pub(super) fn is_elementwise(op: &Op) -> bool {
@@ -36,6 +40,23 @@ fn local_op(op: &Op) -> Op {
         Op::DistUnary(named) => Op::Unary(*named),
         other => other.clone(),
     }
+}
+
+/// The rows between the ends of pieces and of the core. The core needs no halos: it comes first.
+fn segments(operands: &[Operand], rows: usize, core: &Range<usize>) -> Vec<(usize, usize)> {
+    let mut cuts = vec![0, rows, core.start, core.end];
+    for operand in operands {
+        let Operand::Rows(pieces) = operand else { continue };
+        cuts.extend(pieces.iter().scan(0, |end, piece| {
+            *end += piece.rows;
+            Some(*end)
+        }));
+    }
+    cuts.sort_unstable();
+    cuts.dedup();
+    let mut segments: Vec<(usize, usize)> = cuts.windows(2).map(|w| (w[0], w[1])).collect();
+    segments.sort_by_key(|(start, end)| !(core.start <= *start && *end <= core.end));
+    segments
 }
 
 /// An operand: the same for all rows, or rows in pieces.
@@ -92,83 +113,111 @@ impl Lower<'_> {
         }
         let arity = arity(&operation.op);
         let mut operands = Vec::new();
-        let mut model: Option<Held> = None;
         for value in &operation.operands[..arity] {
             operands.push(self.operand(operation, *value, &array)?);
-            if let (Operand::Rows(_), None) = (&operands[operands.len() - 1], &model) {
-                model = self.held.get(value).cloned();
-            }
         }
-        let Some(model) = model else {
-            return self.refuse(operation, "got no array with rows");
-        };
-        let rows = model.local.all_rows();
-        let mut cuts = vec![0, rows];
-        for operand in &operands {
-            let Operand::Rows(pieces) = operand else { continue };
-            let total: usize = pieces.iter().map(|piece| piece.rows).sum();
-            if total != rows {
-                let reason = format!("got {rows} and {total} local rows, expected as many");
-                return self.refuse(operation, reason);
-            }
-            cuts.extend(pieces.iter().scan(0, |end, piece| {
-                *end += piece.rows;
-                Some(*end)
-            }));
-        }
+        let local = self.result_rows(operation, &operands, &array)?;
+        let rows = local.rows[1];
         let core = self.core(operation, arity, rows)?;
-        cuts.extend([core.start, core.end]);
-        cuts.sort_unstable();
-        cuts.dedup();
-        let mut segments: Vec<(usize, usize)> = cuts.windows(2).map(|w| (w[0], w[1])).collect();
-        // The core needs no halos: it comes first.
-        segments.sort_by_key(|(start, end)| !(core.start <= *start && *end <= core.end));
         let mut made: Vec<(usize, Piece)> = Vec::new();
-        for (start, end) in segments {
+        for (start, end) in segments(&operands, rows, &core) {
             let values = operands.iter().map(|operand| self.rows_at(operand, start, end)).collect();
             let mut shape = vec![end - start];
-            shape.extend(model.local.columns.iter().map(ExactSizeIterator::len));
+            shape.extend(local.columns.iter().map(ExactSizeIterator::len));
             let ty = local_type(&array, &shape);
             let value = self.to.one(local_op(&operation.op), values, ty);
             made.push((start, Piece { rows: end - start, value }));
         }
         made.sort_by_key(|(start, _)| *start);
-        let mut local = model.local;
-        (local.rows, local.invented) = ([0, rows, 0], true);
-        local.everywhere = self.facts.local(result).is_some_and(|local| local.everywhere);
         let pieces = made.into_iter().map(|(_, piece)| piece).collect();
         let held = Held { local, parts: [Vec::new(), pieces, Vec::new()] };
         self.keep(result, held, &array);
         Ok(())
     }
 
+    /// Where the result lies: at the rows of the operands, which all have as many.
+    fn result_rows(
+        &self,
+        operation: &Operation,
+        operands: &[Operand],
+        array: &ArrayType,
+    ) -> Result<Local, PassError> {
+        // What members do is what they say: others have to be told that it does not fit.
+        let is_dist = matches!(operation.op, Op::DistBinary(_));
+        let mut made: Option<Local> = None;
+        let mut alike = true;
+        for (value, operand) in operation.operands.iter().zip(operands) {
+            let (Operand::Rows(pieces), Some(held)) = (operand, self.held.get(value)) else {
+                continue;
+            };
+            alike &= self.to.function.ty(*value).shape() == array.shape;
+            let total: usize = pieces.iter().map(|piece| piece.rows).sum();
+            let local = made.get_or_insert_with(|| held.local.clone());
+            let rows = local.all_rows();
+            if total != rows {
+                let reason = format!("got {rows} and {total} local rows, expected as many");
+                return self.refuse(operation, reason);
+            }
+            if !is_dist && rows > 0 && local.offset != held.local.offset {
+                let reason = format!(
+                    "got rows from {} and from {} on, expected the same ones",
+                    local.offset, held.local.offset
+                );
+                return self.refuse(operation, reason);
+            }
+        }
+        let Some(mut local) = made else {
+            return self.refuse(operation, "got no distributed array with the rows of the result");
+        };
+        let known = self.facts.local(operation.results[0]);
+        (local.rows, local.invented) = ([0, local.all_rows(), 0], true);
+        local.everywhere = known.is_some_and(|known| known.everywhere);
+        local.cover = known.map_or(Cover::Unknown, |known| known.cover);
+        if !alike {
+            // Operands that are repeated have all their columns, and so has the result.
+            local.columns = array.shape[1..].iter().map(|dim| 0..dim.unwrap_or(0)).collect();
+        }
+        if let Some(known) = known.filter(|_| is_dist) {
+            local.offset = known.offset;
+        }
+        let there = known.is_some_and(|known| known.is_plain_like(&local));
+        if !is_dist && !there && !local.everywhere {
+            let reason = "got operands that are not in their default partition, expected what `distribute` brings there";
+            return self.refuse(operation, reason);
+        }
+        Ok(local)
+    }
+
     fn operand(
         &mut self,
         operation: &Operation,
         value: Value,
-        result: &crate::ArrayType,
+        result: &ArrayType,
     ) -> Result<Operand, PassError> {
         let Some(array) = self.spread(value).filter(|array| array.ndim() > 0) else {
-            if self.to.function.ty(value).shape().is_empty() {
+            // A local array is the same on every member.
+            let shape = self.to.function.ty(value).shape();
+            if shape.is_empty() || is_for_all_rows(shape, &result.shape) {
                 return Ok(Operand::Same(self.to.now(value)));
             }
             return self.refuse(operation, "got a distributed and a local array");
         };
-        let Some(held) = self.held.get(&value) else {
+        let Some(held) = self.held.get(&value).cloned() else {
             return self.refuse(operation, "got an array whose parts are not known");
         };
-        let pieces = held.pieces();
-        if !array.is_unit() || result.is_unit() {
-            let same = array.shape == result.shape;
-            return match same {
-                true => Ok(Operand::Rows(pieces)),
-                false => self.refuse(operation, "got arrays of different shapes"),
-            };
+        if is_for_all_rows(&array.shape, &result.shape) {
+            let has_rows = Some(held.local.all_rows()) == array.shape[0];
+            if !has_rows || !held.local.has_columns(&array.shape) {
+                let reason = "got an operand for all rows that not every member has, expected what `distribute` brings there";
+                return self.refuse(operation, reason);
+            }
+            return Ok(Operand::Same(self.all_parts(&held, &array)));
         }
-        match pieces[..] {
-            [piece] => Ok(Operand::Same(piece.value)),
-            _ => self.refuse(operation, "got one element that not every member has"),
+        let alike = array.shape == result.shape;
+        if !alike && (array.shape[0] != result.shape[0] || !held.local.has_columns(&array.shape)) {
+            return self.refuse(operation, "got arrays of different shapes");
         }
+        Ok(Operand::Rows(held.pieces()))
     }
 
     /// The core's rows.
@@ -177,13 +226,14 @@ impl Lower<'_> {
         operation: &Operation,
         arity: usize,
         rows: usize,
-    ) -> Result<std::ops::Range<usize>, PassError> {
+    ) -> Result<Range<usize>, PassError> {
         let given = &operation.operands[arity..];
         if given.is_empty() {
             return Ok(0..0);
         }
+        // Columns are stored where they are needed: only rows can be missing.
         let ndim = given.len() / 3;
-        match self.facts.ranges(&given[..2 * ndim]) {
+        match self.facts.ranges(&[given[0], given[ndim]]) {
             Some(core) if core[0].end <= rows => Ok(core[0].clone()),
             Some(core) => {
                 let reason = format!("got a core up to row {} of {rows}", core[0].end);

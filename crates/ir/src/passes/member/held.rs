@@ -44,16 +44,26 @@ impl Held {
 impl Lower<'_> {
     /// A part as one local array.
     pub(super) fn part(&mut self, held: &Held, part: usize, array: &ArrayType) -> Value {
-        let shape = held.local.part_shape(part);
-        let pieces = held.parts[part].clone();
-        if let [piece] = pieces[..] {
+        self.joined(&held.parts[part], &held.local.part_shape(part), array)
+    }
+
+    /// All stored rows as one local array.
+    pub(super) fn all_parts(&mut self, held: &Held, array: &ArrayType) -> Value {
+        let mut shape = held.local.part_shape(1);
+        shape[0] = held.local.all_rows();
+        self.joined(&held.pieces(), &shape, array)
+    }
+
+    /// Pieces as one local array of this shape.
+    fn joined(&mut self, pieces: &[Piece], shape: &[usize], array: &ArrayType) -> Value {
+        if let [piece] = pieces {
             return piece.value;
         }
-        let ty = local_type(array, &shape);
+        let ty = local_type(array, shape);
         let whole = self.to.one(Op::Create { value: false }, Vec::new(), ty);
         let mut row = 0;
         for piece in pieces {
-            let slice = rows_slice(row, piece.rows, &shape);
+            let slice = rows_slice(row, piece.rows, shape);
             let operation =
                 Operation::new(Op::InsertSlice(slice), vec![piece.value, whole], Vec::new());
             self.to.push(operation.at(self.to.place.clone()));

@@ -4,6 +4,7 @@
 //! are known. Arguments and results without halos are the owned part, others are all three. What
 //! an elementwise operation computes stays in pieces, cut where the parts of its operands and the
 //! core end, as long as only elementwise operations and inserts read it; the core comes first.
+//! Reductions over rows get memory for the runtime as arguments behind the others.
 //!
 //! Everything about shapes and places has to be known: `fold` is done first for the member.
 
@@ -11,6 +12,7 @@ mod control;
 mod elementwise;
 mod held;
 mod moves;
+mod reduce;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,11 +56,14 @@ fn lowered(function: &mut Function, body: Block, member: &Member) -> Result<Bloc
         held: BTreeMap::new(),
         copied: copied_ones,
         whole,
+        memory: Vec::new(),
+        read: read(&body),
         results: None,
     };
     let arguments = lower.arguments(&body.arguments)?;
     let body = Block { arguments, operations: body.operations };
-    let made = lower.block(body)?;
+    let mut made = lower.block(body)?;
+    made.arguments.append(&mut lower.memory);
     if let Some(results) = lower.results {
         function.results = results;
     }
@@ -81,6 +86,25 @@ fn whole(function: &Function, aliases: &Aliases, body: &Block) -> BTreeSet<Value
     whole
 }
 
+/// Values that something else reads than what is done with boxes and cores.
+fn read(body: &Block) -> BTreeSet<Value> {
+    let mut read = BTreeSet::new();
+    body.walk(&mut |operation| {
+        let asks = matches!(
+            operation.op,
+            Op::BoundingBox { .. }
+                | Op::LocalCore { .. }
+                | Op::Repartition { .. }
+                | Op::DistBinary(_)
+                | Op::DistUnary(_)
+        );
+        if !asks {
+            read.extend(&operation.operands);
+        }
+    });
+    read
+}
+
 struct Lower<'f> {
     to: Rewriter<'f>,
     facts: Facts,
@@ -90,6 +114,10 @@ struct Lower<'f> {
     copied: BTreeSet<Value>,
     /// Arrays that may not stay in pieces.
     whole: BTreeSet<Value>,
+    /// Arguments that the function gets for reductions over the team.
+    memory: Vec<Value>,
+    /// Values that something else reads than what is done with boxes and cores.
+    read: BTreeSet<Value>,
     /// The types that the function returns.
     results: Option<Vec<Type>>,
 }
@@ -155,9 +183,21 @@ impl Lower<'_> {
             Op::Delete => self.delete(&operation),
             Op::Reshape { .. } | Op::Permute(_) => self.rearrange(&operation),
             Op::ToTensor => self.tensor(operation),
+            Op::Reduce { .. } => self.reduce(&operation),
+            Op::Load => self.load(&operation),
             ref op if elementwise::is_elementwise(op) => self.elementwise(&operation),
+            // Whoever reads these asks for what is known of them, or says what is missing.
+            Op::BoundingBox { .. } | Op::LocalCore { .. }
+                if operation.results.iter().all(|value| !self.read.contains(value)) =>
+            {
+                Ok(())
+            }
+            ref op if is_of_member(op) => {
+                let reason = "got numbers that are not known before the program runs, expected constants of which `fold` finds what this member has to do";
+                self.refuse(&operation, reason)
+            }
             _ => {
-                let reason = "got distributed arrays, or numbers that are not known; it has no form for one member";
+                let reason = "got a distributed array, and there is no form of it for one member";
                 self.refuse(&operation, reason)
             }
         }

@@ -8,18 +8,29 @@ use super::held::{Held, Piece, known, rows_slice};
 use super::{Lower, local_type};
 use crate::passes::PassError;
 use crate::passes::facts::Local;
-use crate::{ArrayType, Op, Operation, Slice, Type, Value};
+use crate::{ArrayType, Index, Op, Operation, Slice, Type, Value};
+
+const UNKNOWN: &str = "got a slice or a target that is not known before the program runs, expected constants but for offsets along other axes than the first";
+
+/// Offsets of a slice: known but for those that are open.
+fn at_open(offsets: impl Iterator<Item = usize>, open: &[Option<Value>]) -> Vec<Index> {
+    let entry = |(offset, open): (usize, &Option<Value>)| match open {
+        Some(_) => Index::Operand,
+        None => known(offset),
+    };
+    offsets.zip(open).map(entry).collect()
+}
 
 impl Lower<'_> {
     /// Where the result of an operation lies.
-    fn local_of(&self, operation: &Operation, value: Value) -> Result<Local, PassError> {
+    pub(super) fn local_of(&self, operation: &Operation, value: Value) -> Result<Local, PassError> {
         match self.facts.local(value) {
             Some(local) => Ok(local.clone()),
             None => self.refuse(operation, "got an array whose parts are not known"),
         }
     }
 
-    fn held_of(&self, operation: &Operation, value: Value) -> Result<Held, PassError> {
+    pub(super) fn held_of(&self, operation: &Operation, value: Value) -> Result<Held, PassError> {
         match self.held.get(&value) {
             Some(held) => Ok(held.clone()),
             None => self.refuse(operation, "got an array whose parts are not known"),
@@ -72,22 +83,24 @@ impl Lower<'_> {
     ) -> Result<(), PassError> {
         let (base, result) = (operation.operands[0], operation.results[0]);
         let held = self.held_of(operation, base)?;
-        let local = self.local_of(operation, result)?;
         let Type::Array(array) = self.to.function.ty(result).clone() else {
             return self.refuse(operation, "got a view that is no array");
         };
         let dynamic = super::super::rewrite::dynamic_count(slice);
-        let numbers = self.facts.numbers(slice, &operation.operands[1..]);
+        let whole = held.local.has_columns(self.to.function.ty(base).shape());
+        let numbers = self.facts.numbers(slice, &operation.operands[1..], whole);
         let targets = match target {
             true => self.facts.ranges(&operation.operands[1 + dynamic..]).map(Some),
             false => Some(None),
         };
         let (Some(numbers), Some(targets)) = (numbers, targets) else {
-            return self.refuse(operation, "got a slice or a target that is not known");
+            return self.refuse(operation, UNKNOWN);
         };
+        let (numbers, open) = (numbers.axes, numbers.open);
         if array.ndim() != numbers.len() {
             return self.refuse(operation, "got a view that drops axes");
         }
+        let local = self.local_of(operation, result)?;
         let (rows, columns) = (held.local.parts(), &held.local.columns);
         let view = match slices::subview_nd(&rows, columns, &numbers, targets.as_deref()) {
             Ok(view) => view,
@@ -97,13 +110,15 @@ impl Lower<'_> {
         for (part, shown) in view.rows.iter().enumerate() {
             let ([piece], true) = (&held.parts[part][..], shown.count > 0) else { continue };
             let axes = std::iter::once(shown).chain(&view.trailing);
+            let offsets = axes.clone().map(|axis| axis.offset);
             let slice = Slice {
-                offsets: axes.clone().map(|axis| known(axis.offset)).collect(),
+                offsets: at_open(offsets, &open),
                 sizes: axes.map(|axis| known(axis.count)).collect(),
                 strides: numbers.iter().map(|slice| known(slice.stride())).collect(),
             };
             let ty = local_type(&array, &local.part_shape(part));
-            let value = self.to.one(Op::Subview(slice), vec![piece.value], ty);
+            let operands = std::iter::once(piece.value).chain(self.now_open(&open)).collect();
+            let value = self.to.one(Op::Subview(slice), operands, ty);
             made.parts[part] = vec![Piece { rows: shown.count, value }];
         }
         self.held.insert(result, made);
@@ -120,9 +135,11 @@ impl Lower<'_> {
             return self
                 .refuse(operation, "got an array with halos, which would not change with it");
         }
-        let Some(numbers) = self.facts.numbers(slice, &operation.operands[2..]) else {
-            return self.refuse(operation, "got a slice that is not known");
+        let whole = held.local.has_columns(self.to.function.ty(target).shape());
+        let Some(numbers) = self.facts.numbers(slice, &operation.operands[2..], whole) else {
+            return self.refuse(operation, UNKNOWN);
         };
+        let (numbers, open) = (numbers.axes, numbers.open);
         let owned = held.local.owned();
         let overlap = match slices::overlap(&owned[0], &numbers[0]) {
             Ok(overlap) => overlap,
@@ -139,18 +156,24 @@ impl Lower<'_> {
         let [to] = held.parts[1][..] else { return Ok(()) };
         let mut row = overlap.first - owned[0].start;
         for piece in pieces.into_iter().filter(|piece| piece.rows > 0) {
-            let mut offsets = vec![known(row)];
             let columns = owned.iter().zip(&numbers).skip(1);
-            offsets.extend(columns.map(|(range, slice)| known(slice.offset() - range.start)));
+            let columns = columns.map(|(range, slice)| slice.offset() - range.start);
+            let offsets = at_open(std::iter::once(row).chain(columns), &open);
             let mut sizes = vec![known(piece.rows)];
             sizes.extend(numbers[1..].iter().map(|slice| known(slice.size())));
             let strides = numbers.iter().map(|slice| known(slice.stride())).collect();
             let op = Op::InsertSlice(Slice { offsets, sizes, strides });
-            let made = Operation::new(op, vec![piece.value, to.value], Vec::new());
+            let operands = [piece.value, to.value].into_iter().chain(self.now_open(&open));
+            let made = Operation::new(op, operands.collect(), Vec::new());
             self.to.push(made.at(operation.place.clone()));
             row += piece.rows * numbers[0].stride();
         }
         Ok(())
+    }
+
+    /// The values of offsets that are open.
+    fn now_open(&self, open: &[Option<Value>]) -> Vec<Value> {
+        open.iter().flatten().map(|value| self.to.now(*value)).collect()
     }
 
     /// What is inserted, in pieces of rows.
@@ -208,7 +231,10 @@ impl Lower<'_> {
         let held = self.held_of(operation, of)?;
         let wanted = self.facts.requested(&operation.operands, request, &array);
         let Some(wanted) = wanted.filter(|_| array.known_shape().is_some()) else {
-            return self.refuse(operation, "got a request or lengths that are not known");
+            return self.refuse(
+                operation,
+                "got a request of rows, or lengths, that are not known before the program runs",
+            );
         };
         if held.local.everywhere {
             // Everybody has it: nothing has to be sent, on any member.
@@ -232,6 +258,7 @@ impl Lower<'_> {
             columns: wanted[1..].to_vec(),
             invented: false,
             everywhere: array.is_unit() && !request,
+            cover: self.local_of(operation, result)?.cover,
         };
         let mut made = Held { local, parts: [Vec::new(), Vec::new(), Vec::new()] };
         for (part, value) in [(0, halos[0]), (2, halos[1])] {
@@ -412,6 +439,6 @@ impl Lower<'_> {
     }
 }
 
-fn team(array: &ArrayType) -> crate::Attribute {
+pub(super) fn team(array: &ArrayType) -> crate::Attribute {
     array.dist_env().map_or(crate::Attribute::int(0), |env| env.team.clone())
 }
