@@ -11,6 +11,7 @@ use std::time::Instant;
 use pantile::Options;
 use pantile::ir::lower::{self, Setting};
 use pantile_engine::{ArrayId, Crew, Job, Tile};
+use pantile_testkit::timing::median;
 
 const REPEATS: usize = 9;
 
@@ -44,11 +45,6 @@ fn text(case: &Case) -> String {
     )
     .replace("RESULT", if case.body.contains("return %sum") { "!s" } else { "!g" })
     .replace("SIZES", &format!("[{}, {}][1, 1]", rows - 4, columns - 4))
-}
-
-fn median(mut list: Vec<f64>) -> f64 {
-    list.sort_by(f64::total_cmp);
-    list[list.len() / 2]
 }
 
 fn main() {

@@ -10,12 +10,12 @@ use pantile_spmd::World;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Launch {
-    ranks: Ranks,
-    options: Options,
+    pub(crate) ranks: Ranks,
+    pub(crate) options: Options,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Ranks {
+pub(crate) enum Ranks {
     /// So many threads of this process.
     Threads(usize),
     /// This process is one rank of a job.
@@ -33,7 +33,8 @@ impl Launch {
     /// in seconds.
     ///
     /// # Errors
-    /// A variable cannot be read, or this is one of several processes but MPI was not built in.
+    /// A variable cannot be read, it asks for more than [`threads::MAX_RANKS`] threads, or this is
+    /// one of several processes but MPI was not built in.
     pub fn from_environment() -> Result<Self, LaunchError> {
         let variable = |name: &str| std::env::var(name).ok();
         let options = Options::from_text(variable("PANTILE_DEADLINE").as_deref())
@@ -51,6 +52,7 @@ impl Launch {
                 _ => return Err(LaunchError::Ranks(text)),
             },
         };
+        check_threads(ranks)?;
         Ok(Self { ranks: Ranks::Threads(ranks), options })
     }
 
@@ -64,13 +66,15 @@ impl Launch {
     ///
     /// # Errors
     /// If a rank failed: what every rank of this process has to say. Under MPI the process then
-    /// leaves with a non-zero code instead.
+    /// leaves with a non-zero code instead. Also if there are more than [`threads::MAX_RANKS`]
+    /// threads; then none is started.
     pub fn run<T: Send, E: fmt::Display + Send>(
         &self,
         body: impl Fn(&World) -> Result<T, E> + Sync,
     ) -> Result<Vec<T>, LaunchError> {
         match self.ranks {
             Ranks::Threads(ranks) => {
+                check_threads(ranks)?;
                 let results = threads::run(ranks, &self.options, |communicator| {
                     body(&World::new(communicator))
                 });
@@ -94,6 +98,11 @@ impl Launch {
     fn run_mpi<T, E>(&self, _: impl Fn(&World) -> Result<T, E>) -> Result<Vec<T>, LaunchError> {
         Err(LaunchError::WithoutMpi)
     }
+}
+
+/// Refuses more threads than a machine bears; better a sentence than no answer.
+pub(crate) fn check_threads(ranks: usize) -> Result<(), LaunchError> {
+    if ranks > threads::MAX_RANKS { Err(LaunchError::TooMany { ranks }) } else { Ok(()) }
 }
 
 fn collect<T, E: fmt::Display>(
@@ -127,6 +136,11 @@ pub enum LaunchError {
     Deadline(OptionsError),
     /// `PANTILE_RANKS` is no positive number.
     Ranks(String),
+    /// More threads than [`threads::MAX_RANKS`].
+    TooMany {
+        /// How many.
+        ranks: usize,
+    },
     /// One of several processes, but MPI was not built in.
     WithoutMpi,
     /// MPI could not be started.
@@ -142,6 +156,11 @@ impl fmt::Display for LaunchError {
             Self::Ranks(text) => {
                 write!(out, "PANTILE_RANKS is `{text}`, expected a positive number of ranks")
             }
+            Self::TooMany { ranks } => write!(
+                out,
+                "got {ranks} ranks, expected at most {} as threads of one process",
+                threads::MAX_RANKS
+            ),
             Self::WithoutMpi => write!(
                 out,
                 "this program was started as one of several processes (mpirun or srun), but it was \

@@ -41,7 +41,7 @@ pub use pantile_spmd::{
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::array::{Array, Fault, by};
+    pub use crate::array::{Array, Boundary, Fault, Reduction, by};
     pub use crate::s;
     pub use crate::{
         AllGather, AllSumReduce, Axis, AxisChoice, Broadcast, CartesianPartition, DistArray,

@@ -65,9 +65,17 @@ fn ranks_that_disagree_are_told_who_called_what_where() {
 
 /// The environment is read by examples, so that this process keeps its own.
 fn heat(variables: &[(&str, &str)]) -> (bool, String) {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let mut command = Command::new(cargo);
-    command.args(["run", "--quiet", "--package", "pantile", "--example", "heat"]);
+    example("heat", variables)
+}
+
+/// Examples lie beside the folder of the tests.
+fn example(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
+    let mut path = std::env::current_exe().unwrap();
+    path.pop();
+    path.pop();
+    let path = path.join("examples").join(name);
+    assert!(path.exists(), "`cargo test -p pantile` builds the examples, `--test` alone does not");
+    let mut command = Command::new(path);
     for name in ["PANTILE_RANKS", "PANTILE_DEADLINE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] {
         command.env_remove(name);
     }
@@ -87,6 +95,31 @@ fn the_environment_says_how() {
     assert_eq!(error, "PANTILE_RANKS is `none`, expected a positive number of ranks");
     let (fine, text) = heat(&[("PANTILE_DEADLINE", "soon")]);
     assert!(!fine && text.contains("PANTILE_DEADLINE is `soon`"), "{text}");
+}
+
+#[test]
+fn worlds_read_the_same_environment() {
+    assert!(example("star", &[("PANTILE_RANKS", "3")]).0);
+    for (name, value) in [("PANTILE_RANKS", "0"), ("PANTILE_DEADLINE", "soon")] {
+        let (fine, text) = example("star", &[(name, value)]);
+        assert!(!fine && text.contains(&format!("{name} is `{value}`")), "{text}");
+    }
+}
+
+#[test]
+fn more_threads_than_a_machine_bears_are_refused() {
+    let most = pantile::threads::MAX_RANKS;
+    let many = most + 1;
+    let sentence = format!("got {many} ranks, expected at most {most} as threads of one process");
+    assert_eq!(LaunchError::TooMany { ranks: many }.to_string(), sentence);
+    let error = Launch::threads(many).run(|_| Ok::<_, String>(())).unwrap_err();
+    assert_eq!(error, LaunchError::TooMany { ranks: many });
+    assert_eq!(World::threads(many).err().unwrap().to_string(), sentence);
+    assert!(World::threads(usize::MAX).is_err());
+    for name in ["heat", "star"] {
+        let (fine, text) = example(name, &[("PANTILE_RANKS", &many.to_string())]);
+        assert!(!fine && text.contains(&sentence), "{name}: {text}");
+    }
 }
 
 #[test]

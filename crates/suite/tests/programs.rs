@@ -111,7 +111,7 @@ fn alike(one: &str, other: &str) -> bool {
 }
 
 /// Programs that once gave something else, or nothing.
-const FOUND: [&str; 9] = [
+const FOUND: [&str; 10] = [
     // The value was taken for the length.
     "func.func @main() -> !ndarray.ndarray<2xf64> {
        %c = arith.constant 10 : i64
@@ -179,6 +179,13 @@ const FOUND: [&str; 9] = [
          scf.yield %y : !ndarray.ndarray<6xf64>
        }
        return %r : !ndarray.ndarray<6xf64>
+     }",
+    // Neighbours as far away as numbers go.
+    "func.func @main() -> (!ndarray.ndarray<5xf64>, !ndarray.ndarray<5xf64>) {
+       %a = ndarray.index {axis = 0} : () -> !ndarray.ndarray<5xf64, #pantile.dist<\"block\">>
+       %r = ndarray.stencil %a {points = [[-9223372036854775808], [9223372036854775807], [-7], [3]], weights = [1.0, 2.0, 3.0, 0.5], boundary = \"periodic\"} : !ndarray.ndarray<5xf64, #pantile.dist<\"block\">> -> !ndarray.ndarray<5xf64>
+       %s = ndarray.stencil %a {points = [[-9223372036854775808], [9223372036854775807], [-7], [-3]], weights = [1.0, 2.0, 3.0, 0.5], boundary = \"zero\"} : !ndarray.ndarray<5xf64, #pantile.dist<\"block\">> -> !ndarray.ndarray<5xf64>
+       return %r, %s : !ndarray.ndarray<5xf64>, !ndarray.ndarray<5xf64>
      }",
     // A region that assigns to an array from outside.
     "func.func @main() -> (!ndarray.ndarray<6xf64>, i64) {

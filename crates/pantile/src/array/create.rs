@@ -2,17 +2,16 @@
 
 use std::rc::Rc;
 
-use pantile_engine::{DType, Element, Tile};
-use pantile_geometry::{Cut, Distribution};
+use pantile_engine::DType;
 use pantile_ir::{Env, Op, Place, Random, Scalar, Type};
 
 use super::fault::Fault;
-use super::node::{Node, Stored};
+use super::node::Node;
 use super::{Array, Number, World, here};
 
 impl World {
     /// The type of an array that is made in this world.
-    fn made_type(&self, shape: &[usize], dtype: DType) -> Type {
+    pub(crate) fn made_type(&self, shape: &[usize], dtype: DType) -> Type {
         let Type::Array(array) = Type::array(shape, dtype) else { unreachable!("it is an array") };
         Type::Array(array.placed(self.dist.as_ref().map(|text| Env::Spread(text.to_string()))))
     }
@@ -57,55 +56,102 @@ impl World {
         self.full(shape, 1.0)
     }
 
-    /// `start`, `start + step`, ... up to and without `stop`, as `f64`.
+    /// Any elements of type `f64`, for who sets all of them anyway.
     #[track_caller]
     #[must_use]
-    pub fn arange(&self, start: f64, stop: f64, step: f64) -> Array {
+    pub fn empty(&self, shape: &[usize]) -> Array {
+        self.empty_of(shape, DType::F64)
+    }
+
+    /// Any elements of a type; see [`World::empty`].
+    #[track_caller]
+    #[must_use]
+    pub fn empty_of(&self, shape: &[usize], dtype: DType) -> Array {
+        let ty = self.made_type(shape, dtype);
+        self.make(Op::Create { value: false }, Vec::new(), ty, here())
+    }
+
+    /// `start`, `start + step`, ... up to and without `stop`: `i64` if all three are whole numbers,
+    /// else `f64`.
+    ///
+    /// ```
+    /// use pantile::prelude::*;
+    /// let world = World::threads(2)?;
+    /// assert_eq!(world.arange(7, 0, -3).to_vec::<i64>()?, [7, 4, 1]);
+    /// assert_eq!(world.arange(0, 1, 0.25).to_vec::<f64>()?, [0.0, 0.25, 0.5, 0.75]);
+    /// # Ok::<(), Fault>(())
+    /// ```
+    #[track_caller]
+    #[must_use]
+    pub fn arange(
+        &self,
+        start: impl Into<Number>,
+        stop: impl Into<Number>,
+        step: impl Into<Number>,
+    ) -> Array {
         let place = here();
-        let count = ((stop - start) / step).ceil();
-        if !count.is_finite() || count > 9e15 {
-            let message =
-                format!("got arange({start}, {stop}, {step}), expected finitely many numbers");
-            return Array::of(
-                self,
-                Node::faulty(Fault::new(message, place), Type::array(&[0], DType::F64)),
-            );
+        let (start, stop, step) = (start.into(), stop.into(), step.into());
+        match count(start, stop, step) {
+            Ok((count, dtype)) => {
+                let operands = [start, step].map(|value| Self::constant(value.scalar(), &place));
+                self.make(Op::Arange, operands.to_vec(), self.made_type(&[count], dtype), place)
+            }
+            Err(message) => {
+                let ty = Type::array(&[0], DType::F64);
+                Array::of(self, Node::faulty(Fault::new(message, place), ty))
+            }
         }
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
-        let count = count.max(0.0) as usize;
-        let operands = [start, step].map(|value| Self::constant(Scalar::of(value), &place));
-        self.make(Op::Arange, operands.to_vec(), self.made_type(&[count], DType::F64), place)
     }
 
     /// `count` numbers from `start` to `stop`, both included.
     #[track_caller]
     #[must_use]
     pub fn linspace(&self, start: f64, stop: f64, count: usize) -> Array {
-        let place = here();
+        self.spaced((start, stop), count, true, here())
+    }
+
+    /// `count` numbers from `start` on, evenly up to `stop`, which is left out.
+    ///
+    /// ```
+    /// use pantile::prelude::*;
+    /// let world = World::threads(2)?;
+    /// assert_eq!(world.linspace_open(0.0, 1.0, 4).to_vec::<f64>()?, [0.0, 0.25, 0.5, 0.75]);
+    /// # Ok::<(), Fault>(())
+    /// ```
+    #[track_caller]
+    #[must_use]
+    pub fn linspace_open(&self, start: f64, stop: f64, count: usize) -> Array {
+        self.spaced((start, stop), count, false, here())
+    }
+
+    fn spaced(&self, ends: (f64, f64), count: usize, endpoint: bool, place: Place) -> Array {
         let number = Scalar::of(i64::try_from(count).unwrap_or(i64::MAX));
-        let operands = vec![
-            Self::constant(Scalar::of(start), &place),
-            Self::constant(Scalar::of(stop), &place),
-            Self::constant(number, &place),
-        ];
-        self.make(
-            Op::Linspace { endpoint: true },
-            operands,
-            self.made_type(&[count], DType::F64),
-            place,
-        )
+        let operands = [Scalar::of(ends.0), Scalar::of(ends.1), number];
+        let operands = operands.map(|value| Self::constant(value, &place)).to_vec();
+        let ty = self.made_type(&[count], DType::F64);
+        self.make(Op::Linspace { endpoint }, operands, ty, place)
     }
 
     /// Ones on the diagonal, zeros elsewhere.
     #[track_caller]
     #[must_use]
     pub fn eye(&self, rows: usize, columns: usize) -> Array {
-        self.make(
-            Op::Eye { k: 0 },
-            Vec::new(),
-            self.made_type(&[rows, columns], DType::F64),
-            here(),
-        )
+        self.eye_at(rows, columns, 0)
+    }
+
+    /// Ones where the column is the row plus `k`, zeros elsewhere.
+    ///
+    /// ```
+    /// use pantile::prelude::*;
+    /// let world = World::threads(2)?;
+    /// assert_eq!(world.eye_at(2, 3, 1).to_string(), "[[0.0, 1.0, 0.0],\n [0.0, 0.0, 1.0]]");
+    /// # Ok::<(), Fault>(())
+    /// ```
+    #[track_caller]
+    #[must_use]
+    pub fn eye_at(&self, rows: usize, columns: usize, k: i64) -> Array {
+        let ty = self.made_type(&[rows, columns], DType::F64);
+        self.make(Op::Eye { k }, Vec::new(), ty, here())
     }
 
     /// The global index along an axis, as `i64`.
@@ -128,99 +174,58 @@ impl World {
     #[track_caller]
     #[must_use]
     pub fn uniform(&self, seed: i64, shape: &[usize]) -> Array {
-        self.random(Random::Uniform, seed, shape, here())
+        self.random(Random::Uniform, (seed, 0), shape)
     }
 
     /// Normal random numbers with mean 0 and variance 1; see [`World::uniform`].
     #[track_caller]
     #[must_use]
     pub fn normal(&self, seed: i64, shape: &[usize]) -> Array {
-        self.random(Random::Normal, seed, shape, here())
+        self.random(Random::Normal, (seed, 0), shape)
     }
 
-    fn random(&self, kind: Random, seed: i64, shape: &[usize], place: Place) -> Array {
-        let seed = Self::constant(Scalar::of(seed), &place);
-        self.make(
-            Op::Random { kind, stream: 0 },
-            vec![seed],
-            self.made_type(shape, DType::F64),
-            place,
-        )
-    }
-
-    /// Elements from a function of their global index. Every rank calls it for those it owns.
+    /// Random numbers of a kind from a seed and a stream; the numbers of other streams have nothing
+    /// to do with these.
+    ///
+    /// ```
+    /// use pantile::array::Random;
+    /// use pantile::prelude::*;
+    /// let world = World::threads(2)?;
+    /// let (a, b) = (world.uniform(7, &[4]), world.random(Random::Uniform, (7, 1), &[4]));
+    /// assert!(a.not_equal(b).all().item::<bool>()?);
+    /// # Ok::<(), Fault>(())
+    /// ```
     #[track_caller]
     #[must_use]
-    pub fn from_fn<T: Element>(&self, shape: &[usize], value: impl Fn(&[usize]) -> T) -> Array {
+    pub fn random(&self, kind: Random, (seed, stream): (i64, u64), shape: &[usize]) -> Array {
         let place = here();
-        let ty = self.made_type(shape, T::DTYPE);
-        let home = match pantile_ir::lower::home_of(&ty, &self.setting()) {
-            Ok(home) => home,
-            Err(error) => {
-                return Array::of(self, Node::faulty(Fault::new(error.message, place), ty));
-            }
+        let seed = Self::constant(Scalar::of(seed), &place);
+        let ty = self.made_type(shape, DType::F64);
+        self.make(Op::Random { kind, stream }, vec![seed], ty, place)
+    }
+}
+
+/// How many numbers there are from `start` to `stop`, and their type.
+fn count(start: Number, stop: Number, step: Number) -> Result<(usize, DType), String> {
+    let wrong = || {
+        let [start, stop, step] = [start, stop, step].map(Number::text);
+        format!("got arange({start}, {stop}, {step}), expected finitely many real numbers")
+    };
+    if let (Number::Int(start), Number::Int(stop), Number::Int(step)) = (start, stop, step) {
+        let (span, step) = (i128::from(stop) - i128::from(start), i128::from(step));
+        let count = match step {
+            0 => return Err(wrong()),
+            1.. => (span + step - 1).div_euclid(step),
+            _ => (-span - step - 1).div_euclid(-step),
         };
-        let id = self.inner.new_id();
-        self.inner.crew.borrow_mut().put(id, |rank| {
-            let mut elements = Vec::new();
-            each_owned(&home, rank, &mut |index| elements.push(value(index)));
-            Tile::from_vec(elements)
-        });
-        let node = Node::new(Op::Copy, Vec::new(), ty, place);
-        node.made.borrow_mut().take();
-        let garbage = Rc::clone(&self.inner.garbage);
-        *node.stored.borrow_mut() = Some(Stored { id, home, garbage });
-        Array::of(self, node)
+        return usize::try_from(count.max(0)).map(|count| (count, DType::I64)).map_err(|_| wrong());
     }
-
-    /// Elements in row-major order, the same list on every process.
-    #[track_caller]
-    #[must_use]
-    pub fn from_vec<T: Element>(&self, shape: &[usize], elements: &[T]) -> Array {
-        let expected: usize = shape.iter().product();
-        if elements.len() != expected {
-            let message =
-                format!("got {} elements for shape {shape:?}, expected {expected}", elements.len());
-            let ty = Type::array(shape, T::DTYPE);
-            return Array::of(self, Node::faulty(Fault::new(message, here()), ty));
-        }
-        self.from_fn(shape, |index| {
-            let at = index.iter().zip(shape).fold(0, |at, (index, length)| at * length + index);
-            elements[at]
-        })
+    let [start, stop, step] = [start, stop, step].map(|number| number.real().ok_or_else(wrong));
+    let count = ((stop? - start?) / step?).ceil();
+    if !count.is_finite() || count > 9e15 {
+        return Err(wrong());
     }
-}
-
-/// Calls `f` with the index of every element that a rank owns, in the order of its memory.
-pub(crate) fn each_owned(home: &Distribution, rank: usize, f: &mut dyn FnMut(&[usize])) {
-    let Some(maps) = home.axes() else { return };
-    if home.mesh().position_of(rank).is_none() {
-        return;
-    }
-    let lists: Vec<Vec<usize>> = maps
-        .iter()
-        .enumerate()
-        .map(|(axis, map)| {
-            let coordinate = home.coordinate(rank, axis).unwrap_or(0);
-            match map.cut() {
-                Cut::Block(_) => {
-                    let (from, to) = map.owned(coordinate);
-                    (from..to).collect()
-                }
-                _ => (0..map.local_length(coordinate))
-                    .filter_map(|local| map.global(coordinate, local).map(|(index, _)| index))
-                    .collect(),
-            }
-        })
-        .collect();
-    let mut index = vec![0; lists.len()];
-    product(&lists, 0, &mut index, f);
-}
-
-fn product(lists: &[Vec<usize>], axis: usize, index: &mut Vec<usize>, f: &mut dyn FnMut(&[usize])) {
-    let Some(list) = lists.get(axis) else { return f(index) };
-    for at in list {
-        index[axis] = *at;
-        product(lists, axis + 1, index, f);
-    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+    let count = count.max(0.0) as usize;
+    Ok((count, DType::F64))
 }

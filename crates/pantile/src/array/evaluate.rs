@@ -16,7 +16,7 @@ use super::world::World;
 impl World {
     /// Computes what these nodes stand for, and what others refer to on the way.
     pub(crate) fn evaluate(&self, targets: &[Rc<Node>]) -> Result<(), Fault> {
-        let order = self.open_nodes(targets)?;
+        let order = self.order(targets, &ends)?;
         if order.is_empty() {
             return Ok(());
         }
@@ -52,13 +52,17 @@ impl World {
 
     /// The program that computes these nodes, without running it.
     pub(crate) fn plan(&self, targets: &[Rc<Node>]) -> Result<Arc<Executable>, Fault> {
-        let order = self.open_nodes(targets)?;
+        let order = self.order(targets, &ends)?;
         let (program, _) = self.program(&order, targets);
         self.executable(&program)
     }
 
-    /// Nodes that are not stored yet, operands before users.
-    fn open_nodes(&self, targets: &[Rc<Node>]) -> Result<Vec<Rc<Node>>, Fault> {
+    /// Nodes up to those where the way ends, operands before users.
+    pub(crate) fn order(
+        &self,
+        targets: &[Rc<Node>],
+        ends: &dyn Fn(&Node) -> Result<bool, Fault>,
+    ) -> Result<Vec<Rc<Node>>, Fault> {
         let (entered, left) = (self.inner.new_mark(), self.inner.new_mark());
         let mut order = Vec::new();
         let mut stack: Vec<Rc<Node>> = targets.iter().rev().cloned().collect();
@@ -66,7 +70,7 @@ impl World {
             if let Some(fault) = &node.fault {
                 return Err(fault.clone());
             }
-            if node.is_stored() || node.mark.get() == left {
+            if ends(&node)? || node.mark.get() == left {
                 stack.pop();
             } else if node.mark.get() == entered {
                 node.mark.set(left);
@@ -81,40 +85,10 @@ impl World {
     }
 
     fn program(&self, order: &[Rc<Node>], results: &[Rc<Node>]) -> (Program, Vec<Rc<Node>>) {
-        let mut function = Function::new("main");
-        let mut values: BTreeMap<*const Node, Value> = BTreeMap::new();
-        let mut arguments: Vec<Rc<Node>> = Vec::new();
-        let mut operations = Vec::new();
-        let mut value_of = |node: &Rc<Node>, function: &mut Function| -> Value {
-            if let Some(value) = values.get(&Rc::as_ptr(node)) {
-                return *value;
-            }
-            let value = match &*node.stored.borrow() {
-                Some(stored) => {
-                    arguments.push(Rc::clone(node));
-                    let value = function.value(at_home(&node.ty, &stored.home));
-                    function.body.arguments.push(value);
-                    value
-                }
-                None => function.value(node.ty.clone()),
-            };
-            values.insert(Rc::as_ptr(node), value);
-            value
-        };
-        for node in order {
-            let made = node.made.borrow();
-            let Some(made) = made.as_ref() else { continue };
-            let operands = made.operands.iter().map(|of| value_of(of, &mut function)).collect();
-            let result = value_of(node, &mut function);
-            let operation = Operation::new(made.op.clone(), operands, vec![result]);
-            operations.push(operation.at(node.place.clone()));
-        }
-        let returned: Vec<Value> =
-            results.iter().map(|node| value_of(node, &mut function)).collect();
-        function.results = returned.iter().map(|value| function.ty(*value).clone()).collect();
-        operations.push(Operation::new(Op::Return, returned, Vec::new()));
-        function.body.operations = operations;
-        (Program { functions: vec![function], aliases: Vec::new() }, arguments)
+        let (function, arguments) = function("main", Vec::new(), order, results);
+        let mut functions = vec![function];
+        functions.extend(called(order));
+        (Program { functions, aliases: Vec::new() }, arguments)
     }
 
     fn executable(&self, program: &Program) -> Result<Arc<Executable>, Fault> {
@@ -132,6 +106,78 @@ impl World {
         all.insert(key, Arc::clone(&executable));
         Ok(executable)
     }
+}
+
+/// Programs start from arrays that are stored.
+fn ends(node: &Node) -> Result<bool, Fault> {
+    if node.is_block() {
+        let message = "this is any block, not one of them: it has no elements to look at, and no \
+                       meaning outside of the function that got it";
+        return Err(Fault::new(message, node.place.clone()));
+    }
+    Ok(node.is_stored())
+}
+
+/// The functions that these nodes apply to blocks, each once.
+pub(crate) fn called(order: &[Rc<Node>]) -> Vec<Function> {
+    let mut functions: Vec<Function> = Vec::new();
+    for node in order {
+        let made = node.made.borrow();
+        for function in made.iter().flat_map(|made| made.functions.iter()) {
+            // Names are made of what functions do: equal ones are equal.
+            if functions.iter().all(|known| known.name != function.name) {
+                functions.push(function.clone());
+            }
+        }
+    }
+    functions
+}
+
+/// The function that computes results by these nodes, and its arguments: those that are given,
+/// then all stored ones.
+pub(crate) fn function(
+    name: &str,
+    mut arguments: Vec<Rc<Node>>,
+    order: &[Rc<Node>],
+    results: &[Rc<Node>],
+) -> (Function, Vec<Rc<Node>>) {
+    let mut function = Function::new(name);
+    let mut values: BTreeMap<*const Node, Value> = BTreeMap::new();
+    for node in &arguments {
+        let value = function.value(node.ty.clone());
+        function.body.arguments.push(value);
+        values.insert(Rc::as_ptr(node), value);
+    }
+    let mut value_of = |node: &Rc<Node>, function: &mut Function| -> Value {
+        if let Some(value) = values.get(&Rc::as_ptr(node)) {
+            return *value;
+        }
+        let value = match &*node.stored.borrow() {
+            Some(stored) => {
+                arguments.push(Rc::clone(node));
+                let value = function.value(at_home(&node.ty, &stored.home));
+                function.body.arguments.push(value);
+                value
+            }
+            None => function.value(node.ty.clone()),
+        };
+        values.insert(Rc::as_ptr(node), value);
+        value
+    };
+    let mut operations = Vec::new();
+    for node in order {
+        let made = node.made.borrow();
+        let Some(made) = made.as_ref() else { continue };
+        let operands = made.operands.iter().map(|of| value_of(of, &mut function)).collect();
+        let result = value_of(node, &mut function);
+        let operation = Operation::new(made.op.clone(), operands, vec![result]);
+        operations.push(operation.at(node.place.clone()));
+    }
+    let returned: Vec<Value> = results.iter().map(|node| value_of(node, &mut function)).collect();
+    function.results = returned.iter().map(|value| function.ty(*value).clone()).collect();
+    operations.push(Operation::new(Op::Return, returned, Vec::new()));
+    function.body.operations = operations;
+    (function, arguments)
 }
 
 /// Equal programs have equal keys.

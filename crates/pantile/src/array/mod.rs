@@ -22,13 +22,18 @@
 //! # Ok::<(), Fault>(())
 //! ```
 
+mod blocks;
 mod create;
 mod evaluate;
 mod fault;
 mod functions;
+mod given;
 mod node;
 mod operators;
+mod places;
+mod reductions;
 mod scalar;
+mod shapes;
 mod show;
 mod slice;
 mod world;
@@ -41,6 +46,7 @@ use pantile_engine::DType;
 use pantile_ir::{Index, Op, Place, Slice, Type};
 
 pub use fault::Fault;
+pub use pantile_ir::{Boundary, Random, Reduction};
 pub use scalar::Number;
 pub use slice::{SliceItem, by};
 pub use world::World;
@@ -80,13 +86,18 @@ impl Array {
     pub(crate) fn of(world: &World, node: Rc<Node>) -> Self {
         let array =
             Self { world: world.clone(), base: Rc::new(RefCell::new(node)), view: Rc::new([]) };
-        let pending = world.inner.pending.get() + 1;
-        world.inner.pending.set(pending);
-        if pending > MOST_PENDING {
-            // Whoever looks at it later gets to know what went wrong.
-            let _ = array.compute();
-        }
+        array.count();
         array
+    }
+
+    /// Counts an operation; runs when too many wait.
+    fn count(&self) {
+        let inner = &self.world.inner;
+        inner.pending.set(inner.pending.get() + 1);
+        if inner.pending.get() > MOST_PENDING && inner.recording.get() == 0 {
+            // Whoever looks at it later gets to know what went wrong.
+            let _ = self.compute();
+        }
     }
 
     /// The node that has its elements now.
@@ -107,6 +118,10 @@ impl Array {
         place: Place,
     ) -> Self {
         let fault = operands.iter().find_map(|node| node.fault.clone());
+        let ty = ty.and_then(|ty| {
+            let shape: Vec<usize> = ty.shape().iter().flatten().copied().collect();
+            elements(&shape).map(|_| ty)
+        });
         let node = match (fault, ty) {
             (Some(fault), ty) => Node::faulty(fault, ty.unwrap_or(Type::array(&[], DType::F64))),
             (None, Ok(ty)) => Node::new(op, operands, ty, place),
@@ -138,7 +153,7 @@ impl Array {
     /// Number of elements.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.shape().iter().product()
+        elements(&self.shape()).unwrap_or(usize::MAX)
     }
 
     /// The type of its elements.
@@ -187,11 +202,7 @@ impl Array {
         let value = value.array(&self.world, self.dtype(), &place);
         let changed = self.changed(&value, &place);
         *self.base.borrow_mut() = changed;
-        let pending = self.world.inner.pending.get() + 1;
-        self.world.inner.pending.set(pending);
-        if pending > MOST_PENDING {
-            let _ = self.compute();
-        }
+        self.count();
     }
 
     /// The next version of the base, with `value` at this view.
@@ -246,6 +257,15 @@ impl Array {
         let ty = Type::array(&node.shape(), self.dtype());
         Self::record(&self.world, Op::Copy, vec![node], Ok(ty), place)
     }
+}
+
+/// The number of elements of a shape, if numbers go so far.
+fn elements(shape: &[usize]) -> Result<usize, String> {
+    let count = shape.iter().try_fold(1usize, |count, length| count.checked_mul(*length));
+    let count = if shape.contains(&0) { Some(0) } else { count };
+    count
+        .filter(|count| isize::try_from(*count).is_ok())
+        .ok_or_else(|| format!("got shape {shape:?}, expected at most {} elements", isize::MAX))
 }
 
 /// A slice of a node.

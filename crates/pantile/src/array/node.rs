@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use pantile_engine::ArrayId;
 use pantile_geometry::Distribution;
-use pantile_ir::{Op, Place, Type};
+use pantile_ir::{Function, Op, Place, Type};
 
 use super::fault::Fault;
 
@@ -27,6 +27,8 @@ pub(crate) struct Node {
 pub(crate) struct Made {
     pub(crate) op: Op,
     pub(crate) operands: Vec<Rc<Node>>,
+    /// The function that it applies to blocks, and those which that one applies.
+    pub(crate) functions: Rc<[Function]>,
 }
 
 /// An array that the ranks keep as long as somebody refers to it.
@@ -46,27 +48,37 @@ impl Drop for Stored {
 
 impl Node {
     pub(crate) fn new(op: Op, operands: Vec<Rc<Self>>, ty: Type, place: Place) -> Rc<Self> {
-        Rc::new(Self {
-            made: RefCell::new(Some(Made { op, operands })),
-            ty,
-            place,
-            stored: RefCell::new(None),
-            fault: None,
-            mark: Cell::new(0),
-        })
+        let functions = Rc::new([]);
+        Self::with(Some(Made { op, operands, functions }), ty, place, None)
+    }
+
+    /// An operation that applies a function to blocks: the first of these.
+    pub(crate) fn mapped(
+        functions: Rc<[Function]>,
+        block: &[usize],
+        operands: Vec<Rc<Self>>,
+        ty: Type,
+        place: Place,
+    ) -> Rc<Self> {
+        let function = functions.first().map_or_else(String::new, |first| first.name.clone());
+        let op = Op::MapBlocks { function, block: block.to_vec() };
+        Self::with(Some(Made { op, operands, functions }), ty, place, None)
     }
 
     /// A node that stands for a mistake.
     pub(crate) fn faulty(fault: Fault, ty: Type) -> Rc<Self> {
         let place = fault.place.clone();
-        Rc::new(Self {
-            made: RefCell::new(None),
-            ty,
-            place,
-            stored: RefCell::new(None),
-            fault: Some(fault),
-            mark: Cell::new(0),
-        })
+        Self::with(None, ty, place, Some(fault))
+    }
+
+    /// A node that stands for any block, while a function of blocks is recorded.
+    pub(crate) fn block(ty: Type, place: Place) -> Rc<Self> {
+        Self::with(None, ty, place, None)
+    }
+
+    fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Rc<Self> {
+        let (made, stored, mark) = (RefCell::new(made), RefCell::new(None), Cell::new(0));
+        Rc::new(Self { made, ty, place, stored, fault, mark })
     }
 
     /// Its operands; none once it is stored.
@@ -76,6 +88,11 @@ impl Node {
 
     pub(crate) fn is_stored(&self) -> bool {
         self.stored.borrow().is_some()
+    }
+
+    /// True if it stands for any block.
+    pub(crate) fn is_block(&self) -> bool {
+        self.made.borrow().is_none() && !self.is_stored() && self.fault.is_none()
     }
 
     /// Its lengths.

@@ -1,8 +1,8 @@
 //! The operators of Rust on arrays and numbers.
 
 use std::ops::{
-    Add, AddAssign, BitAnd, BitOr, BitXor, Div, DivAssign, Mul, MulAssign, Neg, Not, Rem, Sub,
-    SubAssign,
+    Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign,
+    Mul, MulAssign, Neg, Not, Rem, RemAssign, Shl, Shr, Sub, SubAssign,
 };
 
 use pantile_ir::infer;
@@ -101,6 +101,8 @@ operators! {
     BitAnd bitand BitwiseAnd;
     BitOr bitor BitwiseOr;
     BitXor bitxor BitwiseXor;
+    Shl shl BitwiseLeftShift;
+    Shr shr BitwiseRightShift;
 }
 
 macro_rules! assignments {
@@ -121,6 +123,10 @@ assignments! {
     SubAssign sub_assign Subtract;
     MulAssign mul_assign Multiply;
     DivAssign div_assign Divide;
+    RemAssign rem_assign Remainder;
+    BitAndAssign bitand_assign BitwiseAnd;
+    BitOrAssign bitor_assign BitwiseOr;
+    BitXorAssign bitxor_assign BitwiseXor;
 }
 
 impl Neg for &Array {

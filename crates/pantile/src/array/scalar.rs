@@ -73,6 +73,26 @@ impl Number {
         }
     }
 
+    /// Its value, if it is a real number.
+    #[allow(clippy::cast_precision_loss, reason = "whole numbers beside floats are floats")]
+    pub(crate) fn real(self) -> Option<f64> {
+        match self {
+            Self::Int(value) => Some(value as f64),
+            Self::Float(value) => Some(value),
+            Self::Bool(_) | Self::Complex(_) => None,
+        }
+    }
+
+    /// The number as people write it.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::Bool(value) => value.to_string(),
+            Self::Int(value) => value.to_string(),
+            Self::Float(value) => value.to_string(),
+            Self::Complex(value) => format!("({}, {})", value.re, value.im),
+        }
+    }
+
     /// The scalar of its own type.
     pub(crate) fn scalar(self) -> Scalar {
         match self {

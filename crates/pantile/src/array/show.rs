@@ -7,8 +7,8 @@ use pantile_engine::{DType, Element, Tile};
 use pantile_ir::Complex;
 use pantile_plan::{Machine, Terrain};
 
-use super::create::each_owned;
 use super::fault::Fault;
+use super::given::each_owned;
 use super::node::Node;
 use super::{Array, World, here};
 

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use pantile_comm::Options;
-use pantile_comm_mpi::launched;
 use pantile_engine::{ArrayId, Counters, Crew};
 use pantile_ir::lower::{Executable, Setting};
 
 use super::fault::Fault;
-use crate::LaunchError;
+use crate::launch::{Ranks, check_threads};
+use crate::{Launch, LaunchError};
 
 /// All ranks, seen by one caller who writes array code as if for one machine.
 ///
@@ -33,6 +33,9 @@ pub(crate) struct Inner {
     pub(crate) marks: Cell<u64>,
     /// Operations recorded since the last program ran.
     pub(crate) pending: Cell<usize>,
+    /// How many functions of blocks are being recorded, one in the other: nothing runs meanwhile by
+    /// itself.
+    pub(crate) recording: Cell<usize>,
     /// Programs that were lowered.
     pub(crate) lowered: Cell<u64>,
 }
@@ -46,6 +49,7 @@ impl World {
             ids: Cell::new(0),
             marks: Cell::new(0),
             pending: Cell::new(0),
+            recording: Cell::new(0),
             lowered: Cell::new(0),
         };
         Self { inner: Rc::new(inner), dist: None }
@@ -54,11 +58,12 @@ impl World {
     /// So many ranks, each a thread of this process.
     ///
     /// # Errors
-    /// If there are none.
+    /// If there are none, or more than [`threads::MAX_RANKS`](crate::threads::MAX_RANKS).
     pub fn threads(ranks: usize) -> Result<Self, Fault> {
         if ranks == 0 {
             return Err(Fault::new("got 0 ranks, expected at least 1", Default::default()));
         }
+        check_threads(ranks).map_err(|error| Fault::new(error.to_string(), Default::default()))?;
         Ok(Self::of(Crew::threads(ranks, &Options::default())))
     }
 
@@ -66,22 +71,13 @@ impl World {
     /// `PANTILE_RANKS` threads, else one per core.
     ///
     /// # Errors
-    /// A variable cannot be read, or this is one of several processes but MPI was not built in.
+    /// As [`Launch::from_environment`].
     pub fn from_env() -> Result<Self, LaunchError> {
-        let variable = |name: &str| std::env::var(name).ok();
-        let options = Options::from_text(variable("PANTILE_DEADLINE").as_deref())
-            .map_err(LaunchError::Deadline)?;
-        if launched(variable).is_some() {
-            return Self::mpi(&options);
+        let launch = Launch::from_environment()?;
+        match launch.ranks {
+            Ranks::Threads(ranks) => Ok(Self::of(Crew::threads(ranks, &launch.options))),
+            Ranks::Mpi => Self::mpi(&launch.options),
         }
-        let ranks = match variable("PANTILE_RANKS") {
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-            Some(text) => match text.trim().parse() {
-                Ok(ranks) if ranks > 0 => ranks,
-                _ => return Err(LaunchError::Ranks(text)),
-            },
-        };
-        Ok(Self::of(Crew::threads(ranks, &options)))
     }
 
     #[cfg(feature = "mpi")]
