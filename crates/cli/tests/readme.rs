@@ -47,7 +47,9 @@ fn commands_in_the_readme_print_what_it_says() {
     fs::create_dir_all(folder.join("examples")).unwrap();
     for entry in fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
-        fs::copy(&path, folder.join("examples").join(path.file_name().unwrap())).unwrap();
+        if path.is_file() {
+            fs::copy(&path, folder.join("examples").join(path.file_name().unwrap())).unwrap();
+        }
     }
     let (mut blessed, mut copied, mut wrong, mut count) = (String::new(), 0, Vec::new(), 0);
     for (start, block) in blocks(&lines) {

@@ -35,7 +35,8 @@ impl Mpi {
     /// started becomes a world of one rank.
     ///
     /// # Errors
-    /// [`CommError::Backend`] if MPI was initialised in this process before, or refuses.
+    /// [`CommError::Backend`] if MPI was initialised in this process before, or refuses, or if the
+    /// launcher belongs to another MPI, so that each process would be alone in a world of its own.
     pub fn init(options: &Options) -> Result<Self, CommError> {
         Ok(Self { world: Some(World::init(options)?), home: Weak::new() })
     }

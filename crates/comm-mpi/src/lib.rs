@@ -4,7 +4,7 @@
 //! `MPI_COMM_WORLD`, `run`, which runs one function on this rank, and `relaunch`, which starts the
 //! running program again under the launcher of the MPI it was built with, for tests. Without it
 //! there is only [`launched`], which tells from the environment whether a launcher started this
-//! process, and nothing but the Rust toolchain is needed.
+//! process, [`library`], which says that there is no MPI, and nothing but the Rust toolchain is needed.
 //!
 //! Must never contain shapes, element types or plans.
 //!
@@ -44,6 +44,7 @@
 //! ```
 
 mod launched;
+mod library;
 
 #[cfg(feature = "mpi")]
 mod calls;
@@ -75,5 +76,6 @@ mod world;
 #[cfg(feature = "mpi")]
 pub use endpoint::Mpi;
 pub use launched::{Launched, launched};
+pub use library::library;
 #[cfg(feature = "mpi")]
 pub use run::run;

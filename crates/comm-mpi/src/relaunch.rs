@@ -71,7 +71,7 @@ impl fmt::Display for Output {
 /// True if this program was built with Open MPI. Needs no initialisation.
 #[must_use]
 pub fn is_open_mpi() -> bool {
-    mpi::environment::library_version().is_ok_and(|version| version.contains("Open MPI"))
+    crate::library().is_some_and(|library| library.contains("Open MPI"))
 }
 
 /// Numbers of ranks that a test should run with: with and without a common divisor, more than

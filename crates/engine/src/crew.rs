@@ -6,14 +6,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use pantile_comm::threads::Threads;
-use pantile_comm::{Communicator, Options, Rank, RankError};
+use pantile_comm::{Call, Communicator, Options, Rank, RankError};
 use pantile_ir::lower::Executable;
 
 use crate::{Counters, Engine, Error, Runner, Tile};
+
+/// How long a caller waits before it is asked whether it still wants to.
+const LISTEN: Duration = Duration::from_millis(50);
 
 /// Programs that a rank keeps prepared; the oldest go first.
 const KEPT: usize = 256;
@@ -42,6 +46,8 @@ pub struct Crew {
     size: usize,
     hands: Hands,
     failure: Option<Error>,
+    /// Asked now and then while the caller waits: true if it wants to wait no longer.
+    stop: Option<Box<dyn Fn() -> bool + Send>>,
 }
 
 enum Hands {
@@ -49,6 +55,8 @@ enum Hands {
         orders: Vec<Sender<Order>>,
         answers: Receiver<(Rank, Answer)>,
         threads: Vec<JoinHandle<()>>,
+        /// Answers that a caller did not wait for.
+        owed: usize,
     },
     Alone(Box<Hand>),
 }
@@ -56,7 +64,7 @@ enum Hands {
 /// What a rank is asked to do.
 enum Order {
     Run(Arc<Job>),
-    Put(ArrayId, Tile),
+    Put(ArrayId, Arc<Tile>),
     Get(ArrayId),
     Count,
 }
@@ -64,15 +72,17 @@ enum Order {
 /// What a rank says.
 enum Answer {
     Done(Result<(), Error>),
-    Tile(Option<Tile>),
+    Tile(Option<Arc<Tile>>),
     Counters(Counters),
 }
 
 /// One rank at work.
 struct Hand {
     engine: Engine,
-    store: BTreeMap<ArrayId, Tile>,
+    store: BTreeMap<ArrayId, Arc<Tile>>,
     runners: Vec<(u128, Runner)>,
+    /// The answer to the last order, where the caller is this rank.
+    said: Option<Answer>,
 }
 
 impl Crew {
@@ -99,14 +109,23 @@ impl Crew {
             threads.push(thread.expect("the system has threads"));
             orders.push(order);
         }
-        Self { size: ranks, hands: Hands::Threads { orders, answers, threads }, failure: None }
+        let hands = Hands::Threads { orders, answers, threads, owed: 0 };
+        Self { size: ranks, hands, failure: None, stop: None }
     }
 
     /// The rank that this process is.
     #[must_use]
     pub fn alone(communicator: Communicator) -> Self {
         let size = communicator.size();
-        Self { size, hands: Hands::Alone(Box::new(Hand::new(communicator))), failure: None }
+        let hands = Hands::Alone(Box::new(Hand::new(communicator)));
+        Self { size, hands, failure: None, stop: None }
+    }
+
+    /// Asks `stop` about every 50 ms while a program runs on threads: if it says true, the caller
+    /// gets [`Error::Interrupted`]. The ranks go on to the end of the program; whoever comes next
+    /// waits for that first, so nothing is lost.
+    pub fn stop_waiting_if(&mut self, stop: impl Fn() -> bool + Send + 'static) {
+        self.stop = Some(Box::new(stop));
     }
 
     /// Number of ranks of the world.
@@ -141,7 +160,9 @@ impl Crew {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        let answers = self.all(|_| Order::Run(Arc::clone(job)));
+        self.settle()?;
+        self.order(|_| Order::Run(Arc::clone(job)));
+        let answers = self.answers(true)?;
         let faults = answers.into_iter().filter_map(|answer| match answer {
             Answer::Done(Err(error)) => Some(error),
             _ => None,
@@ -158,13 +179,39 @@ impl Crew {
         }
     }
 
-    /// Gives every hosted rank its elements of an array.
-    pub fn put(&mut self, id: ArrayId, mut tile: impl FnMut(Rank) -> Tile) {
-        self.all(|rank| Order::Put(id, tile(rank)));
+    /// Brings the callers of all processes together before a program: an error that names ranks and
+    /// lines if they are about to run different ones. Whatever one of them flags is then flagged for
+    /// all. Collective among processes; a single caller agrees with itself.
+    ///
+    /// # Errors
+    /// The callers disagree, or one of them is not there any more; the crew does not work any more
+    /// then.
+    pub fn agree(&mut self, call: &Call, flags: &mut [bool]) -> Result<(), Error> {
+        let Hands::Alone(hand) = &mut self.hands else { return Ok(()) };
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let record: Vec<u8> = flags.iter().map(|flag| u8::from(*flag)).collect();
+        let team: Vec<Rank> = (0..self.size).collect();
+        let records = hand.engine.gather(call, &team, &record).inspect_err(|error| {
+            self.failure = Some(error.clone());
+        })?;
+        for record in records {
+            for (flag, other) in flags.iter_mut().zip(record) {
+                *flag |= other != 0;
+            }
+        }
+        Ok(())
     }
 
-    /// A copy of the elements that every hosted rank has of an array, by rank.
-    pub fn get(&mut self, id: ArrayId) -> Vec<(Rank, Tile)> {
+    /// Gives every hosted rank its elements of an array.
+    pub fn put(&mut self, id: ArrayId, mut tile: impl FnMut(Rank) -> Tile) {
+        self.all(|rank| Order::Put(id, Arc::new(tile(rank))));
+    }
+
+    /// The elements that every hosted rank has of an array, by rank. They never change: a program
+    /// makes new arrays.
+    pub fn get(&mut self, id: ArrayId) -> Vec<(Rank, Arc<Tile>)> {
         let ranks = self.hosted();
         let answers = self.all(|_| Order::Get(id));
         let tiles = ranks.into_iter().zip(answers).filter_map(|(rank, answer)| match answer {
@@ -189,20 +236,58 @@ impl Crew {
     }
 
     /// Gives an order to every hosted rank and waits for all answers, by rank.
-    fn all(&mut self, mut order: impl FnMut(Rank) -> Order) -> Vec<Answer> {
+    fn all(&mut self, order: impl FnMut(Rank) -> Order) -> Vec<Answer> {
+        // Nobody asks whether to go on waiting.
+        let _ = self.answers(false);
+        self.order(order);
+        self.answers(false).unwrap_or_default()
+    }
+
+    /// Waits for what ranks still do for a caller who did not.
+    fn settle(&mut self) -> Result<(), Error> {
+        self.answers(true).map(|_| ())
+    }
+
+    /// Gives an order to every hosted rank.
+    fn order(&mut self, mut order: impl FnMut(Rank) -> Order) {
         match &mut self.hands {
             Hands::Alone(hand) => {
                 let order = order(hand.engine.rank());
-                vec![hand.obey(order)]
+                let answer = hand.obey(order);
+                hand.said = Some(answer);
             }
-            Hands::Threads { orders, answers, .. } => {
+            Hands::Threads { orders, owed, .. } => {
                 for (rank, to) in orders.iter().enumerate() {
                     // A rank that is not there any more does not answer either.
                     let _ = to.send(order(rank));
                 }
-                let mut said: Vec<(Rank, Answer)> = answers.iter().take(orders.len()).collect();
+                *owed += orders.len();
+            }
+        }
+    }
+
+    /// The answers that are still owed, by rank.
+    fn answers(&mut self, may_stop: bool) -> Result<Vec<Answer>, Error> {
+        let stop = self.stop.as_ref().filter(|_| may_stop);
+        match &mut self.hands {
+            Hands::Alone(hand) => Ok(hand.said.take().into_iter().collect()),
+            Hands::Threads { answers, owed, .. } => {
+                let mut said: Vec<(Rank, Answer)> = Vec::new();
+                while *owed > 0 {
+                    match answers.recv_timeout(LISTEN) {
+                        Ok(answer) => said.push(answer),
+                        Err(RecvTimeoutError::Timeout) => {
+                            if stop.is_some_and(|stop| stop()) {
+                                return Err(Error::Interrupted);
+                            }
+                            continue;
+                        }
+                        Err(RecvTimeoutError::Disconnected) => *owed = 1,
+                    }
+                    *owed -= 1;
+                }
                 said.sort_by_key(|(rank, _)| *rank);
-                said.into_iter().map(|(_, answer)| answer).collect()
+                Ok(said.into_iter().map(|(_, answer)| answer).collect())
             }
         }
     }
@@ -222,7 +307,8 @@ impl Drop for Crew {
 
 impl Hand {
     fn new(communicator: Communicator) -> Self {
-        Self { engine: Engine::new(communicator), store: BTreeMap::new(), runners: Vec::new() }
+        let (store, runners) = (BTreeMap::new(), Vec::new());
+        Self { engine: Engine::new(communicator), store, runners, said: None }
     }
 
     fn obey(&mut self, order: Order) -> Answer {
@@ -269,11 +355,11 @@ impl Hand {
         let rank = self.engine.rank();
         let mut arguments: Vec<&Tile> = Vec::with_capacity(job.arguments.len());
         for id in &job.arguments {
-            let tile = self.store.get(id).ok_or(Error::UnknownArray { rank, id: id.0 })?;
+            let tile = self.store.get(id).ok_or(Error::UnknownArray { rank, id: id.0 })?.as_ref();
             arguments.push(tile);
         }
         let results = self.runners[at].1.run_on(&mut self.engine, &arguments)?;
-        self.store.extend(job.results.iter().copied().zip(results));
+        self.store.extend(job.results.iter().copied().zip(results.into_iter().map(Arc::new)));
         Ok(())
     }
 }

@@ -61,6 +61,8 @@ pub enum Error {
         /// The number of the array.
         id: u64,
     },
+    /// The caller did not want to wait any longer; the ranks go on to the end of the program.
+    Interrupted,
     /// A rank panicked; that is a fault of this library.
     Panicked {
         /// Which rank.
@@ -104,6 +106,9 @@ impl fmt::Display for Error {
             }
             Self::UnknownArray { rank, id } => {
                 write!(out, "rank {rank}: got array {id}, which it does not have")
+            }
+            Self::Interrupted => {
+                write!(out, "the caller stopped waiting; the ranks go on to the end of the program")
             }
             Self::Panicked { rank, message } => write!(out, "rank {rank} panicked: {message}"),
             Self::NoSuchRank { rank, size } => {

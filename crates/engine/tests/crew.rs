@@ -76,3 +76,64 @@ fn alone_every_caller_is_a_rank() {
     let results: Vec<Vec<i64>> = results.into_iter().map(Result::unwrap).collect();
     assert_eq!(results, [vec![0, 2, 4], vec![6, 8]]);
 }
+
+/// A program that takes a while.
+const LONG: &str = r#"
+!v = !ndarray.ndarray<5xi64, #pantile.dist<"block(r)">>
+func.func @main(%a: !v) -> !v {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %many = arith.constant 200000 : index
+  %r = scf.for %i = %c0 to %many step %c1 iter_args(%x = %a) -> (!v) {
+    %b = ndarray.ewbin %x, %x {op = "bitwise_xor"} : (!v, !v) -> !v
+    %y = ndarray.ewbin %b, %a {op = "add"} : (!v, !v) -> !v
+    scf.yield %y : !v
+  }
+  return %r : !v
+}
+"#;
+
+#[test]
+fn a_caller_may_stop_waiting_and_nothing_is_lost() {
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share);
+    let program = pantile_ir::text::parse(LONG, "long").unwrap();
+    let setting = Setting { ranks: 2, ..Setting::default() };
+    let long = Arc::new(Job {
+        executable: Arc::new(lower::compile(&program, &setting).unwrap()),
+        key: 2,
+        arguments: vec![ArrayId(1)],
+        results: vec![ArrayId(2)],
+        forget: Vec::new(),
+    });
+    // The first question is answered with yes, all others with no.
+    let asked = std::sync::atomic::AtomicBool::new(false);
+    crew.stop_waiting_if(move || !asked.swap(true, std::sync::atomic::Ordering::Relaxed));
+    assert_eq!(crew.run(&long).unwrap_err(), Error::Interrupted);
+    crew.run(&job(2, &[1], 3)).unwrap();
+    let of = |crew: &mut Crew, id| -> Vec<Vec<i64>> {
+        crew.get(ArrayId(id)).iter().map(|(_, tile)| tile.to_vec()).collect()
+    };
+    assert_eq!(of(&mut crew, 3), [vec![0, 2, 4], vec![6, 8]]);
+    assert_eq!(of(&mut crew, 2), [vec![0, 1, 2], vec![3, 4]], "it went on to its end");
+}
+
+#[test]
+fn callers_that_are_ranks_agree_before_they_run() {
+    let results = threads::run(3, &Options::default(), |communicator| {
+        let rank = communicator.rank();
+        let mut crew = Crew::alone(communicator);
+        let call = pantile_comm::Call::here("compute", 7);
+        let mut flags = [rank == 0, false, rank == 2];
+        crew.agree(&call, &mut flags)?;
+        let other = pantile_comm::Call::here("compute", 8 + u64::from(rank == 1));
+        let error = crew.agree(&other, &mut flags.clone()).unwrap_err();
+        assert_eq!(crew.agree(&call, &mut flags.clone()).unwrap_err(), error, "from then on");
+        Ok::<_, Error>((flags, error.to_string()))
+    });
+    for result in results {
+        let (flags, text) = result.unwrap();
+        assert_eq!(flags, [true, false, true]);
+        assert!(text.contains("disagree"), "{text}");
+    }
+}

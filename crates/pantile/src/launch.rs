@@ -164,7 +164,8 @@ impl fmt::Display for LaunchError {
             Self::WithoutMpi => write!(
                 out,
                 "this program was started as one of several processes (mpirun or srun), but it was \
-                 built without MPI: build it with the feature `mpi`, or start it plainly"
+                 built without MPI: build it with the feature `mpi` (the Python package: \
+                 `MPICC=/path/to/mpicc pip install --no-cache-dir .`), or start it plainly"
             ),
             Self::Mpi(error) => error.fmt(out),
             Self::Failed(faults) => {

@@ -22,6 +22,13 @@ pub(crate) use value::show;
 /// # Errors
 /// Everything that is wrong with it, with places and carets.
 pub(crate) fn read(path: &str) -> Result<Program> {
+    if path.ends_with(".py") {
+        bail!(
+            "{path}: got a file of Python, expected a program text; the command of the Python \
+             package launches it (`pantile run {path} -n 4`), or mpirun does \
+             (`mpirun -n 4 python {path}`)"
+        );
+    }
     let input = Input::from_path(path)?;
     match check(input.text()?, &input.name) {
         Ok(program) => Ok(program),

@@ -15,10 +15,7 @@ fn variable(name: &str) -> Option<String> {
 
 /// True in the process whose words are everybody's: of a job the one with rank 0.
 pub(crate) fn is_first_process() -> bool {
-    let ranks =
-        ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"];
-    let number = ranks.iter().find_map(|name| variable(name)?.trim().parse::<u64>().ok());
-    launched(variable).is_none() || number.unwrap_or(0) == 0
+    launched(variable).and_then(|launched| launched.rank).unwrap_or(0) == 0
 }
 
 /// Where to run, and on how many ranks.
@@ -43,7 +40,8 @@ pub(super) fn place(asked: Option<Backend>, options: &Options) -> Result<(Backen
     if cfg!(not(feature = "mpi")) {
         bail!(
             "ranks shall be processes of an MPI job (mpirun, srun or --backend mpi), but this was \
-             built without MPI: build it with the feature `mpi`, or use --backend threads"
+             built without MPI: build it with the feature `mpi` (the Python package: `pip install .` \
+             with mpicc in PATH), or use --backend threads"
         );
     }
     let Some(job) = job else {

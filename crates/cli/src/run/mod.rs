@@ -38,7 +38,8 @@ Arguments and results of the program are named as in its text, without `%`, or b
 Results without --out are printed: single elements and arrays of up to 1,000 elements as they are,
 larger ones by their ends and their sum. What is printed does not depend on the number of ranks.
 
-Started by mpirun or srun (and built with the feature `mpi`), each process is a rank.
+Started by mpirun or srun (and built with the feature `mpi`), each process is a rank. The command of
+the Python package also takes a file of Python: `pantile run X.py -n 4` launches it on MPI.
 
 Examples:
   pantile run examples/heat.dist

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use mpi::Threading;
 use mpi::environment::Universe;
+use mpi::traits::Communicator as _;
 use pantile_comm::{Call, CommError, Failure, Options, Rank, Tag};
 
 use crate::calls::Calls;
@@ -18,7 +19,9 @@ use crate::control::{Control, Peer};
 use crate::cores;
 use crate::ffi::{Address, Comm, Fault, int};
 use crate::lanes::Lanes;
+use crate::library::mismatch;
 use crate::records::Records;
+use crate::{launched, library};
 
 /// Largest part of a body in one MPI message: MPI counts in 32 bits.
 pub(crate) const CHUNK_BYTES: usize = 1 << 30;
@@ -50,9 +53,12 @@ pub(crate) struct World {
 impl World {
     /// Initialises MPI.
     pub(crate) fn init(options: &Options) -> Result<Self, CommError> {
+        // Until MPI answers, the launcher knows best which rank this is.
+        let launched = launched(|name| std::env::var(name).ok());
+        let rank = launched.and_then(|launched| launched.rank).unwrap_or(0);
         let refused = |call: &str, reason: String| {
             let call = call.to_owned();
-            CommError::Backend { rank: 0, call, reason }
+            CommError::Backend { rank, call, reason }
         };
         let Some((universe, level)) = mpi::initialize_with_threading(Threading::Serialized) else {
             let reason = "MPI was initialised before in this process".to_owned();
@@ -61,6 +67,10 @@ impl World {
         if level < Threading::Serialized {
             let reason = format!("thread level {level:?}, expected at least Serialized");
             return Err(refused("MPI_Init_thread", reason));
+        }
+        let size = usize::try_from(universe.world().size()).unwrap_or(0);
+        if let Some(reason) = mismatch(launched, size, &library().unwrap_or_default()) {
+            return Err(refused("joining the other processes", reason));
         }
         Self::over(universe, options).map_err(|fault| refused("starting", fault.text()))
     }

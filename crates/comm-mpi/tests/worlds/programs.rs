@@ -237,6 +237,14 @@ pub(super) fn second_init() {
     assert!(run(&options, |_| Ok::<_, CommError>(())).is_err());
 }
 
+/// Starts and ends, or says why it cannot.
+pub(super) fn starts() {
+    if let Err(error) = run(&within(5_000), |_| Ok::<_, CommError>(())) {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
 /// Waits until something comes, however often it is late.
 fn patiently<T>(mut wait: impl FnMut() -> Result<T, CommError>) -> T {
     loop {

@@ -1,7 +1,9 @@
 //! What MPI adds to the suite: long messages, chunks, deaths, and how processes end.
 
+use std::process::Command;
 use std::time::Duration;
 
+use pantile_comm_mpi::library;
 use pantile_comm_mpi::relaunch::{Output, is_open_mpi, relaunch};
 
 use super::suite::ended;
@@ -185,13 +187,46 @@ pub(super) fn tests() -> Vec<Test> {
         })
         .collect();
     tests.push(Test { name: "a rank that hangs is stopped".to_owned(), run: Box::new(hangs) });
+    tests.push(Test { name: "a launcher of another MPI".to_owned(), run: Box::new(foreign) });
     tests
+}
+
+/// A process that the launcher of another MPI started: it finds that launcher's variables, and MPI
+/// takes it for one that was started alone.
+fn foreign() -> Result<(), String> {
+    let (size, rank) = match is_open_mpi() {
+        true => ("PMI_SIZE", "PMI_RANK"),
+        false => ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    };
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let started = |count: &str| {
+        let mut command = Command::new(&program);
+        command.args(["rank", "program", "starts"]).envs([(size, count), (rank, "0")]);
+        command.output().map_err(|error| error.to_string())
+    };
+    // One of one is alone, whoever started it.
+    let output = started("1")?;
+    if !output.status.success() {
+        return Err(format!("one of one was refused\n{output:?}"));
+    }
+    let output = started("2")?;
+    let library = library().unwrap_or_default();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let says = [&format!("{size}=2"), &format!("with the launcher of {library},")];
+    match says.into_iter().find(|words| !said.contains(words.as_str())) {
+        Some(words) => Err(format!("nobody said `{words}`\n{output:?}")),
+        None if output.status.code() == Some(1) => Ok(()),
+        None => Err(format!("expected exit code 1\n{output:?}")),
+    }
 }
 
 /// The program of a rank.
 pub(super) fn program(name: &str) {
     if name == "hangs" {
         return std::thread::sleep(Duration::from_secs(100));
+    }
+    if name == "starts" {
+        return programs::starts();
     }
     let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
     (scenario.expect("a program of that name").program)();

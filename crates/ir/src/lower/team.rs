@@ -53,7 +53,9 @@ impl Lowering<'_> {
     }
 
     fn spread(&self, text: &str, shape: &[usize]) -> Result<Distribution, Problem> {
-        if shape.is_empty() || text == "copies" {
+        // A single element is everywhere, unless a mesh is named and nothing else.
+        let on_mesh = text.split_once(':').is_some_and(|(_, axes)| axes.trim().is_empty());
+        if text == "copies" || (shape.is_empty() && !on_mesh) {
             return place::everywhere(shape, self.ranks);
         }
         if text == "auto" {
@@ -104,7 +106,10 @@ pub fn home_of(ty: &Type, setting: &super::Setting) -> Result<Distribution, supe
 /// The text of a distribution made of a template without shape, in which a mesh axis of size `*`
 /// takes the ranks that the others leave.
 pub(crate) fn full_text(template: &str, shape: &[usize], ranks: usize) -> Result<String, Problem> {
-    let shape_text: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    let shape_text: Vec<String> = match shape {
+        [] => vec!["scalar".to_owned()],
+        shape => shape.iter().map(ToString::to_string).collect(),
+    };
     if template.contains(':') && !template.contains('*') {
         // Complete but for the shape.
         return Ok(format!("{} on {template}", shape_text.join("x")));

@@ -12,7 +12,8 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use pantile_engine::DType;
 use pantile_geometry::Fingerprint;
@@ -20,7 +21,7 @@ use pantile_ir::{Boundary, Function, Op, Place, Program, Type};
 
 use super::evaluate::{called, function};
 use super::fault::Fault;
-use super::node::Node;
+use super::node::{Node, lock};
 use super::{Array, SliceItem, World, here};
 
 /// A stretch of an axis: first index, last index (excluded), length of a block in it.
@@ -166,7 +167,7 @@ impl World {
         place: &Place,
     ) -> Result<Array, Fault> {
         let types = arrays.iter().map(|array| Type::array(block, array.dtype()));
-        let arguments: Vec<Rc<Node>> = types.map(|ty| Node::block(ty, place.clone())).collect();
+        let arguments: Vec<Arc<Node>> = types.map(|ty| Node::block(ty, place.clone())).collect();
         let (functions, dtype) = self.recorded(arguments, block, function, place)?;
         let operands = arrays.iter().map(|array| array.node(place)).collect();
         let ty = Type::array(&arrays[0].shape(), dtype);
@@ -177,17 +178,17 @@ impl World {
     /// what it gives.
     fn recorded(
         &self,
-        arguments: Vec<Rc<Node>>,
+        arguments: Vec<Arc<Node>>,
         block: &[usize],
         body: &dyn Fn(&[Array]) -> Array,
         place: &Place,
-    ) -> Result<(Rc<[Function]>, DType), Fault> {
+    ) -> Result<(Arc<[Function]>, DType), Fault> {
         let blocks: Vec<Array> =
-            arguments.iter().map(|node| Array::of(self, Rc::clone(node))).collect();
+            arguments.iter().map(|node| Array::of(self, Arc::clone(node))).collect();
         let recording = &self.inner.recording;
-        recording.set(recording.get() + 1);
+        recording.fetch_add(1, Ordering::Relaxed);
         let given = body(&blocks);
-        recording.set(recording.get() - 1);
+        recording.fetch_sub(1, Ordering::Relaxed);
         let (dtype, result) = (given.dtype(), given.node(place));
         drop((given, blocks));
         let outside = |node: &Node| {
@@ -202,7 +203,9 @@ impl World {
                 false => Ok(false),
             };
         let results = [result];
+        let turn = lock(&self.inner.turn);
         let order = self.order(&results, &ends)?;
+        drop(turn);
         if let Some(node) = held_outside(&order, &results[0]) {
             return Err(outside(&node));
         }
@@ -224,17 +227,17 @@ impl World {
 }
 
 /// A node to which somebody else than these nodes refers: no function of blocks made it.
-fn held_outside(order: &[Rc<Node>], result: &Rc<Node>) -> Option<Rc<Node>> {
+fn held_outside(order: &[Arc<Node>], result: &Arc<Node>) -> Option<Arc<Node>> {
     let mut inside: BTreeMap<*const Node, usize> = BTreeMap::new();
     for node in order {
         for of in node.operands() {
-            *inside.entry(Rc::as_ptr(&of)).or_insert(0) += 1;
+            *inside.entry(Arc::as_ptr(&of)).or_insert(0) += 1;
         }
     }
-    *inside.entry(Rc::as_ptr(result)).or_insert(0) += 1;
-    let held = |node: &&Rc<Node>| {
+    *inside.entry(Arc::as_ptr(result)).or_insert(0) += 1;
+    let held = |node: &&Arc<Node>| {
         // One reference is the list's own.
-        Rc::strong_count(node) > 1 + inside.get(&Rc::as_ptr(node)).copied().unwrap_or(0)
+        Arc::strong_count(node) > 1 + inside.get(&Arc::as_ptr(node)).copied().unwrap_or(0)
     };
     order.iter().find(held).cloned()
 }

@@ -1,6 +1,6 @@
 //! New arrays.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pantile_engine::DType;
 use pantile_ir::{Env, Op, Place, Random, Scalar, Type};
@@ -16,12 +16,12 @@ impl World {
         Type::Array(array.placed(self.dist.as_ref().map(|text| Env::Spread(text.to_string()))))
     }
 
-    fn constant(value: Scalar, place: &Place) -> Rc<Node> {
+    fn constant(value: Scalar, place: &Place) -> Arc<Node> {
         let ty = Type::scalar(value.dtype());
         Node::new(Op::Constant(value), Vec::new(), ty, place.clone())
     }
 
-    fn make(&self, op: Op, operands: Vec<Rc<Node>>, ty: Type, place: Place) -> Array {
+    fn make(&self, op: Op, operands: Vec<Arc<Node>>, ty: Type, place: Place) -> Array {
         Array::record(self, op, operands, Ok(ty), place)
     }
 

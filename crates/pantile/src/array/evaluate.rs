@@ -1,57 +1,111 @@
 //! From recorded operations to a program, and from there to elements.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use pantile_comm::Call;
 use pantile_engine::Job;
 use pantile_geometry::{Distribution, Fingerprint};
 use pantile_ir::lower::{self, Executable};
-use pantile_ir::{Env, Function, Op, Operation, Program, Type, Value};
+use pantile_ir::{Env, Function, Op, Operation, Place, Program, Type, Value};
+use pantile_plan::{Machine, Terrain};
 
 use super::fault::Fault;
-use super::node::{Node, Stored};
+use super::node::{Node, Stored, Tiles, lock};
 use super::world::World;
 
 impl World {
-    /// Computes what these nodes stand for, and what others refer to on the way.
-    pub(crate) fn evaluate(&self, targets: &[Rc<Node>]) -> Result<(), Fault> {
+    /// Computes what these nodes stand for, and what others refer to on the way. `place` is the line
+    /// that looks.
+    pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
+        let _turn = lock(&self.inner.turn);
         let order = self.order(targets, &ends)?;
         if order.is_empty() {
             return Ok(());
         }
-        let kept = kept(&order, targets);
+        let kept = self.agreed(&order, targets, place)?;
         let (program, arguments) = self.program(&order, &kept);
         let executable = self.executable(&program)?;
+        self.check_forbidden(&executable)?;
         let ids: Vec<_> = kept.iter().map(|_| self.inner.new_id()).collect();
         let job = Arc::new(Job {
             key: key(&program, self.ranks()),
             arguments: arguments
                 .iter()
-                .map(|node| node.stored.borrow().as_ref().map(|stored| stored.id))
+                .map(|node| lock(&node.stored).as_ref().map(|stored| stored.id))
                 .collect::<Option<_>>()
                 .unwrap_or_default(),
             results: ids.clone(),
-            forget: self.inner.garbage.borrow_mut().drain(..).collect(),
+            forget: lock(&self.inner.garbage).drain(..).collect(),
             executable: Arc::clone(&executable),
         });
-        self.inner.crew.borrow_mut().run(&job)?;
+        let ran = lock(&self.inner.crew).run(&job);
+        if let Err(error) = ran {
+            // Of a program that still runs nobody will ask for the results.
+            lock(&self.inner.garbage).extend(ids);
+            return Err(error.into());
+        }
         for ((node, id), (slot, _)) in kept.iter().zip(ids).zip(&executable.results) {
             let home = executable.plain_home(*slot);
-            let garbage = Rc::clone(&self.inner.garbage);
-            *node.stored.borrow_mut() = Some(Stored { id, home, garbage });
+            let garbage = Arc::clone(&self.inner.garbage);
+            *lock(&node.stored) = Some(Stored { id, home, tiles: Tiles::default(), garbage });
         }
         // What they were made of is not needed any more.
         for node in &kept {
-            let made = node.made.borrow_mut().take();
+            let made = lock(&node.made).take();
             drop(made);
         }
-        self.inner.pending.set(0);
+        self.inner.pending.store(0, Ordering::Relaxed);
         Ok(())
     }
 
+    /// Refuses a program that moves something, if that is forbidden.
+    fn check_forbidden(&self, executable: &Executable) -> Result<(), Fault> {
+        if !self.inner.forbidden.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let terrain = Terrain::new(lock(&self.inner.crew).has_windows());
+        let cost = executable
+            .cost(&Machine::default(), terrain)
+            .map_err(|error| Fault::new(error.to_string(), Place::default()))?;
+        match cost.steps.iter().find(|step| step.messages > 0) {
+            None => Ok(()),
+            Some(step) => Err(Fault::new(
+                format!(
+                    "a {} would move {} bytes between ranks, and nothing may move here",
+                    step.what, step.bytes
+                ),
+                step.place.clone(),
+            )),
+        }
+    }
+
+    /// The nodes whose elements are kept: those that are asked for, and those that somebody refers
+    /// to. Where every process is a rank, what one of them refers to is kept by all, because
+    /// handles need not end on all of them at the same time.
+    fn agreed(
+        &self,
+        order: &[Arc<Node>],
+        targets: &[Arc<Node>],
+        place: &Place,
+    ) -> Result<Vec<Arc<Node>>, Fault> {
+        let mut flags = kept(order, targets);
+        if self.ranks() > self.inner.hosted.len() {
+            let (program, _) = self.program(order, targets);
+            #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
+            let fingerprint = key(&program, self.ranks()) as u64;
+            let (file, line) = (place.file.to_string().into(), place.line);
+            let call = Call { name: "compute".into(), fingerprint, file, line };
+            lock(&self.inner.crew).agree(&call, &mut flags)?;
+        }
+        let flagged = order.iter().zip(flags).filter(|(_, flag)| *flag);
+        Ok(flagged.map(|(node, _)| Arc::clone(node)).collect())
+    }
+
     /// The program that computes these nodes, without running it.
-    pub(crate) fn plan(&self, targets: &[Rc<Node>]) -> Result<Arc<Executable>, Fault> {
+    pub(crate) fn plan(&self, targets: &[Arc<Node>]) -> Result<Arc<Executable>, Fault> {
+        let _turn = lock(&self.inner.turn);
         let order = self.order(targets, &ends)?;
         let (program, _) = self.program(&order, targets);
         self.executable(&program)
@@ -60,31 +114,31 @@ impl World {
     /// Nodes up to those where the way ends, operands before users.
     pub(crate) fn order(
         &self,
-        targets: &[Rc<Node>],
+        targets: &[Arc<Node>],
         ends: &dyn Fn(&Node) -> Result<bool, Fault>,
-    ) -> Result<Vec<Rc<Node>>, Fault> {
+    ) -> Result<Vec<Arc<Node>>, Fault> {
         let (entered, left) = (self.inner.new_mark(), self.inner.new_mark());
         let mut order = Vec::new();
-        let mut stack: Vec<Rc<Node>> = targets.iter().rev().cloned().collect();
+        let mut stack: Vec<Arc<Node>> = targets.iter().rev().cloned().collect();
         while let Some(node) = stack.last().cloned() {
             if let Some(fault) = &node.fault {
                 return Err(fault.clone());
             }
-            if ends(&node)? || node.mark.get() == left {
+            if ends(&node)? || node.mark() == left {
                 stack.pop();
-            } else if node.mark.get() == entered {
-                node.mark.set(left);
+            } else if node.mark() == entered {
+                node.set_mark(left);
                 order.push(node);
                 stack.pop();
             } else {
-                node.mark.set(entered);
+                node.set_mark(entered);
                 stack.extend(node.operands().into_iter().rev());
             }
         }
         Ok(order)
     }
 
-    fn program(&self, order: &[Rc<Node>], results: &[Rc<Node>]) -> (Program, Vec<Rc<Node>>) {
+    fn program(&self, order: &[Arc<Node>], results: &[Arc<Node>]) -> (Program, Vec<Arc<Node>>) {
         let (function, arguments) = function("main", Vec::new(), order, results);
         let mut functions = vec![function];
         functions.extend(called(order));
@@ -93,12 +147,12 @@ impl World {
 
     fn executable(&self, program: &Program) -> Result<Arc<Executable>, Fault> {
         let key = key(program, self.ranks());
-        if let Some(known) = self.inner.executables.borrow().get(&key) {
+        if let Some(known) = lock(&self.inner.executables).get(&key) {
             return Ok(Arc::clone(known));
         }
         let executable = Arc::new(lower::compile(program, &self.setting())?);
-        self.inner.lowered.set(self.inner.lowered.get() + 1);
-        let mut all = self.inner.executables.borrow_mut();
+        self.inner.lowered.fetch_add(1, Ordering::Relaxed);
+        let mut all = lock(&self.inner.executables);
         // A program that never repeats itself must not fill memory.
         if all.len() >= 256 {
             all.clear();
@@ -119,10 +173,10 @@ fn ends(node: &Node) -> Result<bool, Fault> {
 }
 
 /// The functions that these nodes apply to blocks, each once.
-pub(crate) fn called(order: &[Rc<Node>]) -> Vec<Function> {
+pub(crate) fn called(order: &[Arc<Node>]) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     for node in order {
-        let made = node.made.borrow();
+        let made = lock(&node.made);
         for function in made.iter().flat_map(|made| made.functions.iter()) {
             // Names are made of what functions do: equal ones are equal.
             if functions.iter().all(|known| known.name != function.name) {
@@ -137,36 +191,36 @@ pub(crate) fn called(order: &[Rc<Node>]) -> Vec<Function> {
 /// then all stored ones.
 pub(crate) fn function(
     name: &str,
-    mut arguments: Vec<Rc<Node>>,
-    order: &[Rc<Node>],
-    results: &[Rc<Node>],
-) -> (Function, Vec<Rc<Node>>) {
+    mut arguments: Vec<Arc<Node>>,
+    order: &[Arc<Node>],
+    results: &[Arc<Node>],
+) -> (Function, Vec<Arc<Node>>) {
     let mut function = Function::new(name);
     let mut values: BTreeMap<*const Node, Value> = BTreeMap::new();
     for node in &arguments {
         let value = function.value(node.ty.clone());
         function.body.arguments.push(value);
-        values.insert(Rc::as_ptr(node), value);
+        values.insert(Arc::as_ptr(node), value);
     }
-    let mut value_of = |node: &Rc<Node>, function: &mut Function| -> Value {
-        if let Some(value) = values.get(&Rc::as_ptr(node)) {
+    let mut value_of = |node: &Arc<Node>, function: &mut Function| -> Value {
+        if let Some(value) = values.get(&Arc::as_ptr(node)) {
             return *value;
         }
-        let value = match &*node.stored.borrow() {
+        let value = match &*lock(&node.stored) {
             Some(stored) => {
-                arguments.push(Rc::clone(node));
+                arguments.push(Arc::clone(node));
                 let value = function.value(at_home(&node.ty, &stored.home));
                 function.body.arguments.push(value);
                 value
             }
             None => function.value(node.ty.clone()),
         };
-        values.insert(Rc::as_ptr(node), value);
+        values.insert(Arc::as_ptr(node), value);
         value
     };
     let mut operations = Vec::new();
     for node in order {
-        let made = node.made.borrow();
+        let made = lock(&node.made);
         let Some(made) = made.as_ref() else { continue };
         let operands = made.operands.iter().map(|of| value_of(of, &mut function)).collect();
         let result = value_of(node, &mut function);
@@ -185,26 +239,23 @@ fn key(program: &Program, ranks: usize) -> u128 {
     Fingerprint::of(&format!("{ranks} {program}")).0
 }
 
-/// The targets, and nodes on the way that somebody outside refers to.
-fn kept(order: &[Rc<Node>], targets: &[Rc<Node>]) -> Vec<Rc<Node>> {
+/// Flags the targets, and nodes on the way that somebody outside refers to.
+fn kept(order: &[Arc<Node>], targets: &[Arc<Node>]) -> Vec<bool> {
     let mut inside: BTreeMap<*const Node, usize> = BTreeMap::new();
     for node in order {
         for of in node.operands() {
-            *inside.entry(Rc::as_ptr(&of)).or_insert(0) += 1;
+            *inside.entry(Arc::as_ptr(&of)).or_insert(0) += 1;
         }
     }
-    let mut kept: Vec<Rc<Node>> = Vec::new();
-    for node in order {
-        let pointer = Rc::as_ptr(node);
-        let wanted = targets.iter().filter(|target| Rc::as_ptr(target) == pointer).count();
+    let flag = |node: &Arc<Node>| {
+        let pointer = Arc::as_ptr(node);
+        let wanted = targets.iter().filter(|target| Arc::as_ptr(target) == pointer).count();
         // One reference is the list's own.
         let known = 1 + wanted + inside.get(&pointer).copied().unwrap_or(0);
-        let cheap = node.made.borrow().as_ref().is_some_and(|made| made.operands.is_empty());
-        if wanted > 0 || (Rc::strong_count(node) > known && !cheap) {
-            kept.push(Rc::clone(node));
-        }
-    }
-    kept
+        let cheap = lock(&node.made).as_ref().is_some_and(|made| made.operands.is_empty());
+        wanted > 0 || (Arc::strong_count(node) > known && !cheap)
+    };
+    order.iter().map(flag).collect()
 }
 
 /// The type of an array that lives somewhere already.

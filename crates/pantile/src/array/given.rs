@@ -1,13 +1,14 @@
 //! Arrays from elements that somebody has.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
-use pantile_engine::{Element, Tile};
-use pantile_geometry::Distribution;
+use pantile_engine::{DType, Element, Tile};
+use pantile_geometry::{Distribution, Rank};
 use pantile_ir::{Op, Type};
 
 use super::fault::Fault;
-use super::node::{Node, Stored};
+use super::node::{Node, Stored, Tiles, lock};
+use super::sections::owned_shape;
 use super::{Array, World, elements, here};
 
 impl World {
@@ -15,28 +16,57 @@ impl World {
     #[track_caller]
     #[must_use]
     pub fn from_fn<T: Element>(&self, shape: &[usize], value: impl Fn(&[usize]) -> T) -> Array {
-        let place = here();
-        let ty = self.made_type(shape, T::DTYPE);
-        let home = elements(shape).and_then(|_| {
-            pantile_ir::lower::home_of(&ty, &self.setting()).map_err(|error| error.message)
-        });
-        let home = match home {
-            Ok(home) => home,
-            Err(message) => {
-                return Array::of(self, Node::faulty(Fault::new(message, place), ty));
-            }
-        };
-        let id = self.inner.new_id();
-        self.inner.crew.borrow_mut().put(id, |rank| {
+        let tiles = self.from_tiles(shape, T::DTYPE, |home, rank| {
             let mut elements = Vec::new();
-            each_owned(&home, rank, &mut |index| elements.push(value(index)));
-            Tile::from_vec(elements)
+            each_owned(home, rank, &mut |index| elements.push(value(index)));
+            Ok::<_, Fault>(Tile::from_vec(elements))
         });
+        let ty = Type::array(shape, T::DTYPE);
+        tiles.unwrap_or_else(|fault| Array::of(self, Node::faulty(fault, ty)))
+    }
+
+    /// An array whose tiles a function gives, for every rank that this process hosts: those of the
+    /// elements that it owns by this distribution, row-major.
+    ///
+    /// # Errors
+    /// What the function says, or a tile of the wrong length or type, or a distribution that does
+    /// not fit.
+    #[track_caller]
+    pub fn from_tiles<E: From<Fault>>(
+        &self,
+        shape: &[usize],
+        dtype: DType,
+        mut tile: impl FnMut(&Distribution, Rank) -> Result<Tile, E>,
+    ) -> Result<Array, E> {
+        let place = here();
+        let ty = self.made_type(shape, dtype);
+        let fault = |message: String| E::from(Fault::new(message, place.clone()));
+        elements(shape).map_err(fault)?;
+        let home = pantile_ir::lower::home_of(&ty, &self.setting());
+        let home = home.map_err(|error| fault(error.message))?;
+        let mut tiles = Vec::new();
+        for rank in &self.inner.hosted {
+            let given = tile(&home, *rank)?;
+            let here = home.mesh().position_of(*rank).is_some();
+            let expected = if here { owned_shape(&home, *rank).iter().product() } else { 0 };
+            if (given.len(), given.dtype()) != (expected, dtype) {
+                return Err(fault(format!(
+                    "rank {rank}: got a tile of {} elements of {}, expected {expected} of {dtype}",
+                    given.len(),
+                    given.dtype()
+                )));
+            }
+            tiles.push(given);
+        }
+        let id = self.inner.new_id();
+        let mut next = tiles.into_iter();
+        let nothing = || Tile::zeroed(dtype, 0);
+        lock(&self.inner.crew).put(id, |_| next.next().unwrap_or_else(nothing));
         let node = Node::new(Op::Copy, Vec::new(), ty, place);
-        node.made.borrow_mut().take();
-        let garbage = Rc::clone(&self.inner.garbage);
-        *node.stored.borrow_mut() = Some(Stored { id, home, garbage });
-        Array::of(self, node)
+        lock(&node.made).take();
+        let garbage = Arc::clone(&self.inner.garbage);
+        *lock(&node.stored) = Some(Stored { id, home, tiles: Tiles::default(), garbage });
+        Ok(Array::of(self, node))
     }
 
     /// Elements in row-major order, the same list on every process.

@@ -30,9 +30,11 @@ mod functions;
 mod given;
 mod node;
 mod operators;
+mod peek;
 mod places;
 mod reductions;
 mod scalar;
+mod sections;
 mod shapes;
 mod show;
 mod slice;
@@ -40,18 +42,20 @@ mod world;
 
 use std::cell::RefCell;
 use std::panic::Location;
-use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use pantile_engine::DType;
-use pantile_ir::{Index, Op, Place, Slice, Type};
+use pantile_ir::{Index, Op, Slice, Type};
 
 pub use fault::Fault;
-pub use pantile_ir::{Boundary, Random, Reduction};
+pub use pantile_ir::{Binary, Boundary, Place, Random, Reduction, Unary};
 pub use scalar::Number;
+pub use sections::{Section, part_of, runs_of};
 pub use slice::{SliceItem, by};
 pub use world::World;
 
-use node::Node;
+use node::{Node, lock};
 
 /// Operations that are recorded at most before they run by themselves.
 const MOST_PENDING: usize = 4096;
@@ -61,9 +65,9 @@ const MOST_PENDING: usize = 4096;
 #[derive(Clone)]
 pub struct Array {
     world: World,
-    base: Rc<RefCell<Rc<Node>>>,
+    base: Arc<Mutex<Arc<Node>>>,
     /// Slices of slices, from the base on.
-    view: Rc<[View]>,
+    view: Arc<[View]>,
 }
 
 /// A slice of a base, with known numbers.
@@ -73,19 +77,42 @@ struct View {
     /// The lengths of the slice, and those that are left without single indices.
     sizes: Vec<usize>,
     shape: Vec<usize>,
+    /// The axes of the slice that are left, in order.
+    kept: Vec<usize>,
+}
+
+thread_local! {
+    /// The line that stands for those of this program; see [`written_at`].
+    static WRITTEN: RefCell<Option<Place>> = const { RefCell::new(None) };
+}
+
+/// Calls `f`; whatever it records was written at `place`. For doors to other languages, whose users
+/// want to hear of their own lines.
+pub fn written_at<T>(place: Place, f: impl FnOnce() -> T) -> T {
+    struct Back(Option<Place>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            WRITTEN.set(self.0.take());
+        }
+    }
+    let _back = Back(WRITTEN.replace(Some(place)));
+    f()
 }
 
 /// The line that calls a function of the user's.
 #[track_caller]
 fn here() -> Place {
+    if let Some(place) = WRITTEN.with_borrow(Clone::clone) {
+        return place;
+    }
     let caller = Location::caller();
     Place { file: caller.file().into(), line: caller.line(), column: caller.column() }
 }
 
 impl Array {
-    pub(crate) fn of(world: &World, node: Rc<Node>) -> Self {
+    pub(crate) fn of(world: &World, node: Arc<Node>) -> Self {
         let array =
-            Self { world: world.clone(), base: Rc::new(RefCell::new(node)), view: Rc::new([]) };
+            Self { world: world.clone(), base: Arc::new(Mutex::new(node)), view: Arc::new([]) };
         array.count();
         array
     }
@@ -93,16 +120,16 @@ impl Array {
     /// Counts an operation; runs when too many wait.
     fn count(&self) {
         let inner = &self.world.inner;
-        inner.pending.set(inner.pending.get() + 1);
-        if inner.pending.get() > MOST_PENDING && inner.recording.get() == 0 {
+        let pending = inner.pending.fetch_add(1, Ordering::Relaxed);
+        if pending >= MOST_PENDING && inner.recording.load(Ordering::Relaxed) == 0 {
             // Whoever looks at it later gets to know what went wrong.
             let _ = self.compute();
         }
     }
 
     /// The node that has its elements now.
-    pub(crate) fn node(&self, place: &Place) -> Rc<Node> {
-        let mut node = Rc::clone(&self.base.borrow());
+    pub(crate) fn node(&self, place: &Place) -> Arc<Node> {
+        let mut node = Arc::clone(&lock(&self.base));
         for view in self.view.iter() {
             node = cut(&node, view, place);
         }
@@ -113,7 +140,7 @@ impl Array {
     pub(crate) fn record(
         world: &World,
         op: Op,
-        operands: Vec<Rc<Node>>,
+        operands: Vec<Arc<Node>>,
         ty: Result<Type, String>,
         place: Place,
     ) -> Self {
@@ -141,7 +168,7 @@ impl Array {
     /// The length of each axis.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
-        self.view.last().map_or_else(|| self.base.borrow().shape(), |view| view.shape.clone())
+        self.view.last().map_or_else(|| lock(&self.base).shape(), |view| view.shape.clone())
     }
 
     /// Number of axes.
@@ -159,13 +186,13 @@ impl Array {
     /// The type of its elements.
     #[must_use]
     pub fn dtype(&self) -> DType {
-        self.base.borrow().ty.dtype().unwrap_or(DType::F64)
+        lock(&self.base).ty.dtype().unwrap_or(DType::F64)
     }
 
     /// What is wrong with it, if something is.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
-        self.base.borrow().fault.clone()
+        lock(&self.base).fault.clone()
     }
 
     /// A view of a slice: it shares its elements with this array.
@@ -201,14 +228,14 @@ impl Array {
     fn assign_at(&self, value: Operand, place: Place) {
         let value = value.array(&self.world, self.dtype(), &place);
         let changed = self.changed(&value, &place);
-        *self.base.borrow_mut() = changed;
+        *lock(&self.base) = changed;
         self.count();
     }
 
     /// The next version of the base, with `value` at this view.
-    fn changed(&self, value: &Self, place: &Place) -> Rc<Node> {
+    fn changed(&self, value: &Self, place: &Place) -> Arc<Node> {
         let source = value.node(place);
-        let base = Rc::clone(&self.base.borrow());
+        let base = Arc::clone(&lock(&self.base));
         let fault = base.fault.clone().or_else(|| source.fault.clone());
         if let Some(fault) = fault {
             return Node::faulty(fault, base.ty.clone());
@@ -233,7 +260,7 @@ impl Array {
             sizes: shape.iter().map(|size| known(*size)).collect(),
             strides: vec![Index::Known(1); shape.len()],
         };
-        let last = Rc::clone(&bases[bases.len() - 1]);
+        let last = Arc::clone(&bases[bases.len() - 1]);
         let ty = last.ty.clone();
         // A single view is written at once, through its own slice.
         let mut changed = match self.view.len() {
@@ -243,7 +270,7 @@ impl Array {
         for (view, base) in self.view.iter().zip(&bases).rev() {
             let full = reshaped(changed, &view.sizes, place);
             let op = Op::ImmutableInsertSlice(view.slice.clone());
-            changed = Node::new(op, vec![full, Rc::clone(base)], base.ty.clone(), place.clone());
+            changed = Node::new(op, vec![full, Arc::clone(base)], base.ty.clone(), place.clone());
         }
         changed
     }
@@ -269,18 +296,18 @@ fn elements(shape: &[usize]) -> Result<usize, String> {
 }
 
 /// A slice of a node.
-fn cut(node: &Rc<Node>, view: &View, place: &Place) -> Rc<Node> {
+fn cut(node: &Arc<Node>, view: &View, place: &Place) -> Arc<Node> {
     let dtype = node.ty.dtype().unwrap_or(DType::F64);
     let ty = Type::array(&view.shape, dtype);
     if let Some(fault) = &node.fault {
         return Node::faulty(fault.clone(), ty);
     }
     let op = Op::ExtractSlice(view.slice.clone());
-    Node::new(op, vec![Rc::clone(node)], ty, place.clone())
+    Node::new(op, vec![Arc::clone(node)], ty, place.clone())
 }
 
 /// A node seen at a larger shape.
-fn spread(node: Rc<Node>, shape: &[usize], place: &Place) -> Rc<Node> {
+fn spread(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
     if node.shape() == shape {
         return node;
     }
@@ -289,7 +316,7 @@ fn spread(node: Rc<Node>, shape: &[usize], place: &Place) -> Rc<Node> {
 }
 
 /// A node in another shape.
-fn reshaped(node: Rc<Node>, shape: &[usize], place: &Place) -> Rc<Node> {
+fn reshaped(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
     if node.shape() == shape {
         return node;
     }
@@ -309,7 +336,8 @@ fn view_of(shape: &[usize], items: &[SliceItem]) -> Result<View, String> {
             shape.len()
         ));
     }
-    let mut view = View { slice: Slice::default(), sizes: Vec::new(), shape: Vec::new() };
+    let mut view =
+        View { slice: Slice::default(), sizes: Vec::new(), shape: Vec::new(), kept: Vec::new() };
     for (axis, length) in shape.iter().enumerate() {
         let item = items.get(axis).copied().unwrap_or(SliceItem::Range(None, None, 1));
         let (offset, size, step, goes) = slice::resolve(item, axis, *length)?;
@@ -319,6 +347,7 @@ fn view_of(shape: &[usize], items: &[SliceItem]) -> Result<View, String> {
         view.sizes.push(size);
         if !goes {
             view.shape.push(size);
+            view.kept.push(axis);
         }
     }
     Ok(view)
@@ -360,3 +389,10 @@ impl<N: Into<Number>> From<N> for Operand {
         Self::Number(number.into())
     }
 }
+
+// Handles may go from thread to thread.
+const _: fn() = || {
+    fn both<T: Send + Sync>() {}
+    both::<Array>();
+    both::<World>();
+};

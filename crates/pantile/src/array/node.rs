@@ -1,10 +1,10 @@
 //! What is recorded: operations that wait until somebody looks at their result.
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use pantile_engine::ArrayId;
-use pantile_geometry::Distribution;
+use pantile_engine::{ArrayId, Tile};
+use pantile_geometry::{Distribution, Rank};
 use pantile_ir::{Function, Op, Place, Type};
 
 use super::fault::Fault;
@@ -12,87 +12,101 @@ use super::fault::Fault;
 /// An operation, recorded or done.
 pub(crate) struct Node {
     /// What it is made of; nothing once it is stored.
-    pub(crate) made: RefCell<Option<Made>>,
+    pub(crate) made: Mutex<Option<Made>>,
     pub(crate) ty: Type,
     pub(crate) place: Place,
     /// Where its elements are, once they are.
-    pub(crate) stored: RefCell<Option<Stored>>,
+    pub(crate) stored: Mutex<Option<Stored>>,
     /// What is wrong with it; whoever looks at it gets to know.
     pub(crate) fault: Option<Fault>,
     /// A number for walks through the graph.
-    pub(crate) mark: Cell<u64>,
+    mark: AtomicU64,
 }
 
 /// An operation with its operands.
 pub(crate) struct Made {
     pub(crate) op: Op,
-    pub(crate) operands: Vec<Rc<Node>>,
+    pub(crate) operands: Vec<Arc<Node>>,
     /// The function that it applies to blocks, and those which that one applies.
-    pub(crate) functions: Rc<[Function]>,
+    pub(crate) functions: Arc<[Function]>,
 }
 
 /// An array that the ranks keep as long as somebody refers to it.
 pub(crate) struct Stored {
     pub(crate) id: ArrayId,
     pub(crate) home: Distribution,
+    /// The tiles of the ranks that this process hosts, once somebody has looked at them.
+    pub(crate) tiles: Tiles,
     /// Where to say that nobody does any more.
-    pub(crate) garbage: Rc<RefCell<Vec<ArrayId>>>,
+    pub(crate) garbage: Arc<Mutex<Vec<ArrayId>>>,
 }
+
+/// Tiles by rank, asked for once.
+pub(crate) type Tiles = Arc<OnceLock<Vec<(Rank, Arc<Tile>)>>>;
 
 impl Drop for Stored {
     fn drop(&mut self) {
         // Dropping never talks to ranks: they hear of it with the next program.
-        self.garbage.borrow_mut().push(self.id);
+        lock(&self.garbage).push(self.id);
     }
 }
 
 impl Node {
-    pub(crate) fn new(op: Op, operands: Vec<Rc<Self>>, ty: Type, place: Place) -> Rc<Self> {
-        let functions = Rc::new([]);
+    pub(crate) fn new(op: Op, operands: Vec<Arc<Self>>, ty: Type, place: Place) -> Arc<Self> {
+        let functions = Arc::new([]);
         Self::with(Some(Made { op, operands, functions }), ty, place, None)
     }
 
     /// An operation that applies a function to blocks: the first of these.
     pub(crate) fn mapped(
-        functions: Rc<[Function]>,
+        functions: Arc<[Function]>,
         block: &[usize],
-        operands: Vec<Rc<Self>>,
+        operands: Vec<Arc<Self>>,
         ty: Type,
         place: Place,
-    ) -> Rc<Self> {
+    ) -> Arc<Self> {
         let function = functions.first().map_or_else(String::new, |first| first.name.clone());
         let op = Op::MapBlocks { function, block: block.to_vec() };
         Self::with(Some(Made { op, operands, functions }), ty, place, None)
     }
 
     /// A node that stands for a mistake.
-    pub(crate) fn faulty(fault: Fault, ty: Type) -> Rc<Self> {
+    pub(crate) fn faulty(fault: Fault, ty: Type) -> Arc<Self> {
         let place = fault.place.clone();
         Self::with(None, ty, place, Some(fault))
     }
 
     /// A node that stands for any block, while a function of blocks is recorded.
-    pub(crate) fn block(ty: Type, place: Place) -> Rc<Self> {
+    pub(crate) fn block(ty: Type, place: Place) -> Arc<Self> {
         Self::with(None, ty, place, None)
     }
 
-    fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Rc<Self> {
-        let (made, stored, mark) = (RefCell::new(made), RefCell::new(None), Cell::new(0));
-        Rc::new(Self { made, ty, place, stored, fault, mark })
+    fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Arc<Self> {
+        let (made, stored, mark) = (Mutex::new(made), Mutex::new(None), AtomicU64::new(0));
+        Arc::new(Self { made, ty, place, stored, fault, mark })
     }
 
     /// Its operands; none once it is stored.
-    pub(crate) fn operands(&self) -> Vec<Rc<Self>> {
-        self.made.borrow().as_ref().map(|made| made.operands.clone()).unwrap_or_default()
+    pub(crate) fn operands(&self) -> Vec<Arc<Self>> {
+        lock(&self.made).as_ref().map(|made| made.operands.clone()).unwrap_or_default()
     }
 
     pub(crate) fn is_stored(&self) -> bool {
-        self.stored.borrow().is_some()
+        lock(&self.stored).is_some()
     }
 
     /// True if it stands for any block.
     pub(crate) fn is_block(&self) -> bool {
-        self.made.borrow().is_none() && !self.is_stored() && self.fault.is_none()
+        lock(&self.made).is_none() && !self.is_stored() && self.fault.is_none()
+    }
+
+    /// The number of the last walk that came by.
+    pub(crate) fn mark(&self) -> u64 {
+        self.mark.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_mark(&self, mark: u64) {
+        self.mark.store(mark, Ordering::Relaxed);
     }
 
     /// Its lengths.
@@ -101,14 +115,23 @@ impl Node {
     }
 }
 
+/// What a lock guards. A thread that panicked leaves it as it was: every change is one step.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn taken<T>(mutex: &mut Mutex<Option<T>>) -> Option<T> {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+}
+
 impl Drop for Node {
     fn drop(&mut self) {
         // Chains of operations can be long: no recursion.
-        let mut open: Vec<Rc<Self>> =
-            self.made.get_mut().take().map(|made| made.operands).unwrap_or_default();
+        let mut open: Vec<Arc<Self>> =
+            taken(&mut self.made).map(|made| made.operands).unwrap_or_default();
         while let Some(node) = open.pop() {
-            if let Ok(mut last) = Rc::try_unwrap(node) {
-                open.extend(last.made.get_mut().take().into_iter().flat_map(|made| made.operands));
+            if let Ok(mut last) = Arc::try_unwrap(node) {
+                open.extend(taken(&mut last.made).into_iter().flat_map(|made| made.operands));
             }
         }
     }

@@ -11,8 +11,10 @@ use pantile_ir::{Binary, Op, Type, Unary};
 use super::{Array, Operand, here};
 
 impl Array {
+    /// Any function of one element.
     #[track_caller]
-    pub(crate) fn unary(&self, function: Unary) -> Self {
+    #[must_use]
+    pub fn unary(&self, function: Unary) -> Self {
         let place = here();
         let node = self.node(&place);
         let ty = infer::unary_types(function, self.dtype(), None)
@@ -20,8 +22,10 @@ impl Array {
         Self::record(&self.world, Op::Unary(function.into()), vec![node], ty, place)
     }
 
+    /// Any function of two elements: of this array and of what it is combined with.
     #[track_caller]
-    pub(crate) fn binary(&self, function: Binary, other: impl Into<Operand>) -> Self {
+    #[must_use]
+    pub fn binary(&self, function: Binary, other: impl Into<Operand>) -> Self {
         let place = here();
         let other = other.into().array(&self.world, self.dtype(), &place);
         Self::both(function, self, &other, place)
@@ -29,7 +33,8 @@ impl Array {
 
     /// The other way round: `number - array`.
     #[track_caller]
-    fn reversed(&self, function: Binary, other: impl Into<Operand>) -> Self {
+    #[must_use]
+    pub fn reversed(&self, function: Binary, other: impl Into<Operand>) -> Self {
         let place = here();
         let other = other.into().array(&self.world, self.dtype(), &place);
         Self::both(function, &other, self, place)

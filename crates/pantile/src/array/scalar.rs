@@ -14,6 +14,8 @@ pub enum Number {
     Bool(bool),
     /// A whole number.
     Int(i64),
+    /// A whole number beyond those of `i64`.
+    Large(u64),
     /// A real number.
     Float(f64),
     /// A complex number.
@@ -64,7 +66,8 @@ impl Number {
         match self {
             Self::Bool(_) => other,
             Self::Int(_) if other == DType::Bool => DType::I64,
-            Self::Int(_) => other,
+            Self::Large(_) if !float => DType::U64,
+            Self::Int(_) | Self::Large(_) => other,
             Self::Float(_) if float => other,
             Self::Float(_) => DType::F64,
             Self::Complex(_) if complex => other,
@@ -78,6 +81,7 @@ impl Number {
     pub(crate) fn real(self) -> Option<f64> {
         match self {
             Self::Int(value) => Some(value as f64),
+            Self::Large(value) => Some(value as f64),
             Self::Float(value) => Some(value),
             Self::Bool(_) | Self::Complex(_) => None,
         }
@@ -88,6 +92,7 @@ impl Number {
         match self {
             Self::Bool(value) => value.to_string(),
             Self::Int(value) => value.to_string(),
+            Self::Large(value) => value.to_string(),
             Self::Float(value) => value.to_string(),
             Self::Complex(value) => format!("({}, {})", value.re, value.im),
         }
@@ -98,6 +103,7 @@ impl Number {
         match self {
             Self::Bool(value) => Scalar::of(value),
             Self::Int(value) => Scalar::of(value),
+            Self::Large(value) => Scalar::of(value),
             Self::Float(value) => Scalar::of(value),
             Self::Complex(value) => Scalar::of(value),
         }

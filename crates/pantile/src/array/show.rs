@@ -1,16 +1,18 @@
 //! Looking at arrays: this is when they are computed.
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use pantile_engine::{DType, Element, Tile};
+use pantile_engine::{DType, Element};
+use pantile_geometry::Distribution;
 use pantile_ir::Complex;
 use pantile_plan::{Machine, Terrain};
 
 use super::fault::Fault;
-use super::given::each_owned;
-use super::node::Node;
-use super::{Array, World, here};
+use super::node::{Node, lock};
+use super::sections::Section;
+use super::{Array, Place, World, here};
 
 /// Arrays with more elements are shown by shape and type only.
 const SHOWN: usize = 1000;
@@ -23,8 +25,8 @@ impl World {
     #[track_caller]
     pub fn compute(&self, arrays: &[&Array]) -> Result<(), Fault> {
         let place = here();
-        let nodes: Vec<Rc<Node>> = arrays.iter().map(|array| array.node(&place)).collect();
-        self.evaluate(&nodes)
+        let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| array.node(&place)).collect();
+        self.evaluate(&nodes, &place)
     }
 }
 
@@ -35,8 +37,8 @@ impl Array {
     /// What is wrong with it, or what a rank said.
     #[track_caller]
     pub fn compute(&self) -> Result<(), Fault> {
-        let base = Rc::clone(&self.base.borrow());
-        self.world.evaluate(&[base])
+        let base = Arc::clone(&lock(&self.base));
+        self.world.evaluate(&[base], &here())
     }
 
     /// All elements in row-major order, on every process. Moves the whole array.
@@ -51,15 +53,56 @@ impl Array {
             let message = format!("got elements of type {}, expected {}", self.dtype(), T::DTYPE);
             return Err(Fault::new(message, place));
         }
-        self.world.evaluate(&[Rc::clone(&node)])?;
         let size = node.shape().iter().product();
-        // A process that is one rank of many has to get the rest first.
-        if self.world.inner.crew.borrow().hosted().len() < self.world.ranks() {
-            let copies = Self::of(&self.world, node).replicate().node(&place);
-            self.world.evaluate(&[Rc::clone(&copies)])?;
-            return Ok(self.world.own_elements(&copies, size));
+        let mut elements = vec![T::default(); size];
+        for section in self.gathered(node, &place)? {
+            section.place(section.tile.as_slice::<T>(), 1, &mut elements);
         }
-        Ok(self.world.own_elements(&node, size))
+        Ok(elements)
+    }
+
+    /// Writes the bytes of all elements in row-major order, on every process. Moves the whole array.
+    ///
+    /// # Errors
+    /// As [`Array::compute`].
+    ///
+    /// # Panics
+    /// If there is not room for exactly these bytes.
+    #[track_caller]
+    pub fn write_bytes(&self, room: &mut [u8]) -> Result<(), Fault> {
+        let place = here();
+        assert_eq!(room.len(), self.size() * self.dtype().bytes(), "room for all bytes");
+        if self.peek(room) {
+            return Ok(());
+        }
+        for section in self.gathered(self.node(&place), &place)? {
+            section.copy_into(room);
+        }
+        Ok(())
+    }
+
+    /// Sections that together are the whole array.
+    fn gathered(&self, node: Arc<Node>, place: &Place) -> Result<Vec<Section>, Fault> {
+        self.world.evaluate(&[Arc::clone(&node)], place)?;
+        let inner = &self.world.inner;
+        let bytes = self.size() * self.dtype().bytes();
+        let spread = lock(&node.stored).as_ref().is_some_and(|stored| !is_copy(&stored.home));
+        if spread && self.world.ranks() > 1 {
+            if inner.forbidden.load(Ordering::Relaxed) {
+                let message = format!(
+                    "looking at the whole array would gather {bytes} bytes, and nothing may move here"
+                );
+                return Err(Fault::new(message, place.clone()));
+            }
+            inner.gathered.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        // A process that is one rank of many has to get the rest first.
+        if self.world.inner.hosted.len() < self.world.ranks() {
+            let copies = Self::of(&self.world, node).replicate().node(place);
+            self.world.evaluate(&[Arc::clone(&copies)], place)?;
+            return Ok(self.world.sections_of(&copies));
+        }
+        Ok(self.world.sections_of(&node))
     }
 
     /// Its only element.
@@ -85,9 +128,10 @@ impl Array {
     /// As [`Array::compute`].
     #[track_caller]
     pub fn home(&self) -> Result<String, Fault> {
-        let node = self.node(&here());
-        self.world.evaluate(&[Rc::clone(&node)])?;
-        let home = node.stored.borrow().as_ref().map(|stored| stored.home.to_string());
+        let place = here();
+        let node = self.node(&place);
+        self.world.evaluate(&[Arc::clone(&node)], &place)?;
+        let home = lock(&node.stored).as_ref().map(|stored| stored.home.to_string());
         Ok(home.unwrap_or_default())
     }
 
@@ -100,7 +144,7 @@ impl Array {
     pub fn explain(&self) -> Result<String, Fault> {
         let node = self.node(&here());
         let executable = self.world.plan(&[node])?;
-        let terrain = Terrain::new(self.world.inner.crew.borrow().has_windows());
+        let terrain = Terrain::new(lock(&self.world.inner.crew).has_windows());
         let mut text = executable.to_string();
         if let Ok(cost) = executable.cost(&Machine::default(), terrain) {
             let number =
@@ -116,26 +160,9 @@ impl Array {
     }
 }
 
-impl World {
-    /// The elements of a stored node that the ranks of this process own, each at its place.
-    fn own_elements<T: Element>(&self, node: &Rc<Node>, size: usize) -> Vec<T> {
-        let stored = node.stored.borrow();
-        let Some(stored) = stored.as_ref() else { return Vec::new() };
-        let shape = node.shape();
-        let mut elements = vec![T::default(); size];
-        let tiles: Vec<(usize, Tile)> = self.inner.crew.borrow_mut().get(stored.id);
-        for (rank, tile) in tiles {
-            let mut own = tile.as_slice::<T>().iter();
-            each_owned(&stored.home, rank, &mut |index| {
-                let at =
-                    index.iter().zip(&shape).fold(0, |at, (index, length)| at * length + index);
-                if let Some(value) = own.next() {
-                    elements[at] = *value;
-                }
-            });
-        }
-        elements
-    }
+/// True if every rank has all of it.
+fn is_copy(home: &Distribution) -> bool {
+    home.axes().is_some_and(|maps| maps.iter().all(|map| map.parts() == 1))
 }
 
 /// Writes nested lists as NumPy does.

@@ -1,15 +1,17 @@
 //! The world as one caller sees it: all ranks, and what they keep.
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use pantile_comm::Options;
-use pantile_engine::{ArrayId, Counters, Crew};
-use pantile_ir::lower::{Executable, Setting};
+use pantile_comm::{Call, Communicator, Options, Rank};
+use pantile_engine::{ArrayId, Counters, Crew, DType};
+use pantile_geometry::Distribution;
+use pantile_ir::lower::{Executable, Setting, home_of};
 
 use super::fault::Fault;
+use super::here;
+use super::node::lock;
 use crate::launch::{Ranks, check_threads};
 use crate::{Launch, LaunchError};
 
@@ -19,40 +21,54 @@ use crate::{Launch, LaunchError};
 /// process is a rank and runs the same program.
 #[derive(Clone)]
 pub struct World {
-    pub(crate) inner: Rc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     /// Where arrays are made to live.
-    pub(crate) dist: Option<Rc<str>>,
+    pub(crate) dist: Option<Arc<str>>,
 }
 
 pub(crate) struct Inner {
-    pub(crate) crew: RefCell<Crew>,
-    pub(crate) executables: RefCell<BTreeMap<u128, Arc<Executable>>>,
+    pub(crate) size: usize,
+    /// The ranks that this process hosts.
+    pub(crate) hosted: Vec<Rank>,
+    pub(crate) crew: Mutex<Crew>,
+    /// Whoever walks through the graph: one at a time.
+    pub(crate) turn: Mutex<()>,
+    pub(crate) executables: Mutex<BTreeMap<u128, Arc<Executable>>>,
     /// Arrays that nobody refers to any more; forgotten with the next program.
-    pub(crate) garbage: Rc<RefCell<Vec<ArrayId>>>,
-    pub(crate) ids: Cell<u64>,
-    pub(crate) marks: Cell<u64>,
+    pub(crate) garbage: Arc<Mutex<Vec<ArrayId>>>,
+    pub(crate) ids: AtomicU64,
+    pub(crate) marks: AtomicU64,
     /// Operations recorded since the last program ran.
-    pub(crate) pending: Cell<usize>,
+    pub(crate) pending: AtomicUsize,
     /// How many functions of blocks are being recorded, one in the other: nothing runs meanwhile by
     /// itself.
-    pub(crate) recording: Cell<usize>,
+    pub(crate) recording: AtomicUsize,
     /// Programs that were lowered.
-    pub(crate) lowered: Cell<u64>,
+    pub(crate) lowered: AtomicU64,
+    /// Bytes that were put together for a caller who looked at a whole array.
+    pub(crate) gathered: AtomicU64,
+    /// True while nothing may move between ranks.
+    pub(crate) forbidden: AtomicBool,
 }
 
 impl World {
     fn of(crew: Crew) -> Self {
         let inner = Inner {
-            crew: RefCell::new(crew),
-            executables: RefCell::default(),
-            garbage: Rc::default(),
-            ids: Cell::new(0),
-            marks: Cell::new(0),
-            pending: Cell::new(0),
-            recording: Cell::new(0),
-            lowered: Cell::new(0),
+            size: crew.size(),
+            hosted: crew.hosted(),
+            crew: Mutex::new(crew),
+            turn: Mutex::default(),
+            executables: Mutex::default(),
+            garbage: Arc::default(),
+            ids: AtomicU64::new(0),
+            marks: AtomicU64::new(0),
+            pending: AtomicUsize::new(0),
+            recording: AtomicUsize::new(0),
+            lowered: AtomicU64::new(0),
+            gathered: AtomicU64::new(0),
+            forbidden: AtomicBool::new(false),
         };
-        Self { inner: Rc::new(inner), dist: None }
+        Self { inner: Arc::new(inner), dist: None }
     }
 
     /// So many ranks, each a thread of this process.
@@ -80,10 +96,17 @@ impl World {
         }
     }
 
+    /// One rank of many: the caller is this rank, and the callers of all other ranks run the same
+    /// program. Those that run another one are told who is where, by lines.
+    #[must_use]
+    pub fn on(communicator: Communicator) -> Self {
+        Self::of(Crew::alone(communicator))
+    }
+
     #[cfg(feature = "mpi")]
     fn mpi(options: &Options) -> Result<Self, LaunchError> {
         let transport = pantile_comm_mpi::Mpi::init(options).map_err(LaunchError::Mpi)?;
-        Ok(Self::of(Crew::alone(pantile_comm::Communicator::new(Box::new(transport)))))
+        Ok(Self::on(Communicator::new(Box::new(transport))))
     }
 
     #[cfg(not(feature = "mpi"))]
@@ -96,25 +119,72 @@ impl World {
     /// size `*` takes the ranks that the others leave.
     #[must_use]
     pub fn dist(&self, text: &str) -> Self {
-        Self { inner: Rc::clone(&self.inner), dist: Some(text.into()) }
+        Self { inner: Arc::clone(&self.inner), dist: Some(text.into()) }
     }
 
     /// Number of ranks.
     #[must_use]
     pub fn ranks(&self) -> usize {
-        self.inner.crew.borrow().size()
+        self.inner.size
+    }
+
+    /// The ranks that this process hosts.
+    #[must_use]
+    pub fn hosted(&self) -> &[Rank] {
+        &self.inner.hosted
+    }
+
+    /// Asks `stop` now and then while programs run on threads: if it says true, whoever waits gets
+    /// a fault. The ranks go on to the end of the program, and whoever looks next waits for that
+    /// first; nothing is lost.
+    pub fn stop_waiting_if(&self, stop: impl Fn() -> bool + Send + 'static) {
+        lock(&self.inner.crew).stop_waiting_if(stop);
     }
 
     /// What the ranks of this process have done so far, together.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.inner.crew.borrow_mut().counters()
+        lock(&self.inner.crew).counters()
+    }
+
+    /// Bytes that were put together so far for callers who looked at whole arrays.
+    #[must_use]
+    pub fn gathered(&self) -> u64 {
+        self.inner.gathered.load(Ordering::Relaxed)
+    }
+
+    /// From now on (or until told otherwise) whatever would move elements between ranks is a fault
+    /// that names what and where; it then does not run. Gives what was so before.
+    pub fn forbid_movement(&self, forbidden: bool) -> bool {
+        self.inner.forbidden.swap(forbidden, Ordering::Relaxed)
+    }
+
+    /// Waits for the callers of all processes; a single caller waits for nobody.
+    ///
+    /// # Errors
+    /// If they are elsewhere, or one of them is not there any more.
+    #[track_caller]
+    pub fn barrier(&self) -> Result<(), Fault> {
+        let place = here();
+        let (file, line) = (place.file.to_string().into(), place.line);
+        let call = Call { name: "barrier".into(), fingerprint: 0, file, line };
+        Ok(lock(&self.inner.crew).agree(&call, &mut [])?)
     }
 
     /// How many different programs were lowered so far: a loop that repeats itself adds none.
     #[must_use]
     pub fn lowered(&self) -> u64 {
-        self.inner.lowered.get()
+        self.inner.lowered.load(Ordering::Relaxed)
+    }
+
+    /// Where an array of this shape lives that is made to live as a text says; see
+    /// [`World::dist`].
+    ///
+    /// # Errors
+    /// If there is no such distribution of that shape over these ranks.
+    pub fn home_of(&self, shape: &[usize], dist: &str) -> Result<Distribution, Fault> {
+        let ty = self.dist(dist).made_type(shape, DType::F64);
+        Ok(home_of(&ty, &self.setting())?)
     }
 
     pub(crate) fn setting(&self) -> Setting {
@@ -124,12 +194,10 @@ impl World {
 
 impl Inner {
     pub(crate) fn new_id(&self) -> ArrayId {
-        self.ids.set(self.ids.get() + 1);
-        ArrayId(self.ids.get())
+        ArrayId(self.ids.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     pub(crate) fn new_mark(&self) -> u64 {
-        self.marks.set(self.marks.get() + 1);
-        self.marks.get()
+        self.marks.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

@@ -1,0 +1,268 @@
+//! Arrays: what is recorded, and what runs.
+#![allow(clippy::too_many_arguments, reason = "signatures are those that Python calls")]
+
+use pantile::array::{self, Binary, Boundary, Number, Operand, Reduction, SliceItem, Unary};
+use pantile::ir::Complex;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+
+use crate::buffer::{Buffer, Room, dtype_of, numpy_name};
+use crate::place::{at_user, user_place};
+use crate::world::{World, fault, finish};
+
+/// A handle of an array.
+#[pyclass(frozen)]
+pub(crate) struct Array {
+    inner: array::Array,
+}
+
+impl Array {
+    pub(crate) fn new(inner: array::Array) -> Self {
+        Self { inner }
+    }
+
+    /// What was recorded at the user's line; a mistake is an error at once.
+    pub(crate) fn checked(py: Python<'_>, f: impl FnOnce() -> array::Array) -> PyResult<Self> {
+        let inner = at_user(py, f);
+        match inner.fault() {
+            None => Ok(Self { inner }),
+            Some(fault) => Err(PyValueError::new_err(fault.to_string())),
+        }
+    }
+
+    fn recorded(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&array::Array) -> array::Array,
+    ) -> PyResult<Self> {
+        Self::checked(py, || f(&self.inner))
+    }
+}
+
+/// A number of Python's.
+pub(crate) fn number(value: &Bound<'_, PyAny>) -> PyResult<Number> {
+    if let Ok(truth) = value.cast::<PyBool>() {
+        return Ok(Number::Bool(truth.is_true()));
+    }
+    if value.is_instance_of::<PyInt>() {
+        if let Ok(whole) = value.extract::<i64>() {
+            return Ok(Number::Int(whole));
+        }
+        return Ok(Number::Large(value.extract::<u64>()?));
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(Number::Float(value.extract()?));
+    }
+    if let Ok(complex) = value.cast::<PyComplex>() {
+        let part = |name: &str| complex.getattr(name)?.extract::<f64>();
+        return Ok(Number::Complex(Complex::new(part("real")?, part("imag")?)));
+    }
+    let words = format!("got {}, expected an array or a number", value.get_type());
+    Err(PyTypeError::new_err(words))
+}
+
+/// An array, or a number beside one.
+fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
+    match value.cast::<Array>() {
+        Ok(array) => Ok(Operand::Array(array.get().inner.clone())),
+        Err(_) => Ok(Operand::Number(number(value)?)),
+    }
+}
+
+/// One axis of a slice: an index, or start, stop and step.
+#[derive(FromPyObject)]
+enum Item {
+    At(i64),
+    Range(Option<i64>, Option<i64>, i64),
+}
+
+fn items(list: Vec<Item>) -> Vec<SliceItem> {
+    let item = |item| match item {
+        Item::At(index) => SliceItem::At(index),
+        Item::Range(from, to, step) => SliceItem::Range(from, to, step),
+    };
+    list.into_iter().map(item).collect()
+}
+
+fn unknown(what: &str, name: &str) -> PyErr {
+    PyValueError::new_err(format!("there is no {what} {name:?}"))
+}
+
+#[pymethods]
+impl Array {
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        self.inner.shape()
+    }
+
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        numpy_name(self.inner.dtype())
+    }
+
+    #[getter]
+    fn world(&self) -> World {
+        World { inner: self.inner.world().clone() }
+    }
+
+    /// What is wrong with it, if something is.
+    #[getter]
+    fn fault(&self) -> Option<String> {
+        self.inner.fault().map(|fault| fault.to_string())
+    }
+
+    fn unary(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
+        let function = Unary::from_name(name).ok_or_else(|| unknown("function", name))?;
+        self.recorded(py, |array| array.unary(function))
+    }
+
+    /// A function of this array and another one or a number, in this order or reversed.
+    #[pyo3(signature = (name, other, reversed=false))]
+    fn binary(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        other: &Bound<'_, PyAny>,
+        reversed: bool,
+    ) -> PyResult<Self> {
+        let function = Binary::from_name(name).ok_or_else(|| unknown("function", name))?;
+        let other = operand(other)?;
+        self.recorded(py, |array| match reversed {
+            true => array.reversed(function, other),
+            false => array.binary(function, other),
+        })
+    }
+
+    /// `yes` where this is true, else `no`.
+    fn choose(
+        &self,
+        py: Python<'_>,
+        yes: &Bound<'_, PyAny>,
+        no: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let (yes, no) = (operand(yes)?, operand(no)?);
+        self.recorded(py, |array| array.choose(yes, no))
+    }
+
+    fn cast(&self, py: Python<'_>, dtype: &str) -> PyResult<Self> {
+        let dtype = dtype_of(dtype)?;
+        self.recorded(py, |array| array.cast(dtype))
+    }
+
+    #[pyo3(signature = (name, axes=None, keepdims=false, correction=0.0))]
+    fn reduce(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        axes: Option<Vec<usize>>,
+        keepdims: bool,
+        correction: f64,
+    ) -> PyResult<Self> {
+        let known = Reduction::ALL
+            .into_iter()
+            .find(|one| one.name() == name)
+            .ok_or_else(|| unknown("reduction", name))?;
+        self.recorded(py, |array| array.reduce(known, axes.as_deref(), keepdims, correction))
+    }
+
+    /// A view.
+    fn get(&self, py: Python<'_>, slice: Vec<Item>) -> PyResult<Self> {
+        let slice = items(slice);
+        self.recorded(py, |array| array.get(&slice))
+    }
+
+    /// Assigns to a slice.
+    fn set(&self, py: Python<'_>, slice: Vec<Item>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (slice, value) = (items(slice), operand(value)?);
+        at_user(py, || self.inner.set(&slice, value));
+        match self.inner.fault() {
+            None => Ok(()),
+            Some(fault) => Err(PyValueError::new_err(fault.to_string())),
+        }
+    }
+
+    fn reshape(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
+        self.recorded(py, |array| array.reshape(&shape))
+    }
+
+    fn permute(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Self> {
+        self.recorded(py, |array| array.permute(&axes))
+    }
+
+    fn broadcast_to(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
+        self.recorded(py, |array| array.broadcast_to(&shape))
+    }
+
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        self.recorded(py, array::Array::copy)
+    }
+
+    fn redistribute(&self, py: Python<'_>, dist: &str) -> PyResult<Self> {
+        self.recorded(py, |array| array.redistribute(dist))
+    }
+
+    fn replicate(&self, py: Python<'_>) -> PyResult<Self> {
+        self.recorded(py, array::Array::replicate)
+    }
+
+    /// A sum of shifted elements times weights.
+    fn stencil(
+        &self,
+        py: Python<'_>,
+        points: Vec<(Vec<i64>, f64)>,
+        periodic: bool,
+    ) -> PyResult<Self> {
+        let boundary = if periodic { Boundary::Periodic } else { Boundary::Zero };
+        let points: Vec<(&[i64], f64)> =
+            points.iter().map(|(by, weight)| (by.as_slice(), *weight)).collect();
+        self.recorded(py, |array| array.stencil(&points, boundary))
+    }
+
+    /// Computes this array and others in one program.
+    #[pyo3(signature = (others=vec![]))]
+    fn compute(&self, py: Python<'_>, others: Vec<Py<Self>>) -> PyResult<()> {
+        let place = user_place(py).unwrap_or_default();
+        let others: Vec<array::Array> =
+            others.iter().map(|other| other.get().inner.clone()).collect();
+        let all: Vec<&array::Array> = std::iter::once(&self.inner).chain(&others).collect();
+        let world = self.inner.world();
+        finish(py.detach(|| array::written_at(place, || world.compute(&all))))
+    }
+
+    /// Writes all elements into memory that can be written, on every process.
+    fn whole_into(&self, py: Python<'_>, room: &Bound<'_, PyAny>) -> PyResult<()> {
+        let place = user_place(py).unwrap_or_default();
+        let mut room = Room::new(room)?;
+        finish(py.detach(|| array::written_at(place, || self.inner.write_bytes(room.bytes()))))
+    }
+
+    /// For each hosted rank: its number, its shape, the runs of global indices along each axis, and
+    /// its elements.
+    #[allow(clippy::type_complexity, reason = "a tuple for Python")]
+    fn sections(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<Vec<(usize, Vec<usize>, Vec<Vec<(usize, usize)>>, Buffer)>> {
+        let place = user_place(py).unwrap_or_default();
+        let sections = finish(py.detach(|| array::written_at(place, || self.inner.sections())))?;
+        let one = |section: array::Section| {
+            let (shape, runs) = (section.shape(), section.runs());
+            (section.rank, shape, runs, Buffer::of_tile(section.tile))
+        };
+        Ok(sections.into_iter().map(one).collect())
+    }
+
+    /// Where it lives, as text. Computes it.
+    fn home(&self, py: Python<'_>) -> PyResult<String> {
+        let place = user_place(py).unwrap_or_default();
+        finish(py.detach(|| array::written_at(place, || self.inner.home())))
+    }
+
+    /// What computing it will do and cost.
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        let place = user_place(py).unwrap_or_default();
+        let text = py.detach(|| array::written_at(place, || self.inner.explain()));
+        text.map_err(|error| fault(&error))
+    }
+}

@@ -1,0 +1,32 @@
+//! The command `pantile`, and what launching Python on MPI needs to know.
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// Adds the functions of this file to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(mpi_library, module)?)?;
+    module.add_function(wrap_pyfunction!(launched, module)?)
+}
+
+/// Runs the command with these words, its name first, and gives the exit code.
+#[pyfunction]
+fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| pantile_cli::main(words))
+}
+
+/// The MPI that was built in, if one was: `Open MPI v4.1.4`.
+#[pyfunction]
+fn mpi_library() -> Option<String> {
+    pantile_comm_mpi::library()
+}
+
+/// How many processes a launcher started together with this one: 0 if it does not say, none if no
+/// launcher did.
+#[pyfunction]
+fn launched() -> Option<usize> {
+    let found = pantile_comm_mpi::launched(|name| std::env::var(name).ok());
+    found.map(|launched| launched.ranks.unwrap_or(0))
+}

@@ -1,0 +1,130 @@
+//! Worlds.
+
+use std::sync::{Mutex, PoisonError};
+
+use pantile::array::Fault;
+use pantile::geometry::grid::auto_grid;
+use pantile::{LaunchError, array};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::place::user_place;
+
+pyo3::create_exception!(
+    _core,
+    PantileError,
+    pyo3::exceptions::PyRuntimeError,
+    "What went wrong with an array or between ranks, with the line that asked for it."
+);
+
+/// All ranks.
+#[pyclass(frozen)]
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) inner: array::World,
+}
+
+/// The error of a signal that came while somebody waited.
+static SIGNAL: Mutex<Option<PyErr>> = Mutex::new(None);
+
+/// True if a signal handler raised something, such as `KeyboardInterrupt`.
+fn signalled() -> bool {
+    Python::attach(|py| match py.check_signals() {
+        Ok(()) => false,
+        Err(error) => {
+            *SIGNAL.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            true
+        }
+    })
+}
+
+/// What came of some work: its value, what a signal raised meanwhile, or what went wrong.
+pub(crate) fn finish<T>(result: Result<T, Fault>) -> PyResult<T> {
+    result.map_err(|error| {
+        let signal = SIGNAL.lock().unwrap_or_else(PoisonError::into_inner).take();
+        signal.unwrap_or_else(|| fault(&error))
+    })
+}
+
+pub(crate) fn fault(fault: &Fault) -> PyErr {
+    PantileError::new_err(fault.to_string())
+}
+
+fn launch(error: &LaunchError) -> PyErr {
+    PantileError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl World {
+    /// So many threads.
+    #[staticmethod]
+    fn threads(py: Python<'_>, ranks: usize) -> PyResult<Self> {
+        let inner = py.detach(|| array::World::threads(ranks)).map_err(|error| fault(&error))?;
+        inner.stop_waiting_if(signalled);
+        Ok(Self { inner })
+    }
+
+    /// As the environment says.
+    #[staticmethod]
+    fn from_env(py: Python<'_>) -> PyResult<Self> {
+        let inner = py.detach(array::World::from_env).map_err(|error| launch(&error))?;
+        inner.stop_waiting_if(signalled);
+        Ok(Self { inner })
+    }
+
+    /// Number of ranks.
+    #[getter]
+    fn ranks(&self) -> usize {
+        self.inner.ranks()
+    }
+
+    /// The ranks that this process hosts.
+    #[getter]
+    fn hosted(&self) -> Vec<usize> {
+        self.inner.hosted().to_vec()
+    }
+
+    /// Programs that were lowered so far.
+    #[getter]
+    fn lowered(&self) -> u64 {
+        self.inner.lowered()
+    }
+
+    /// Forbids (or allows) movement between ranks; gives what was so before.
+    fn forbid(&self, forbidden: bool) -> bool {
+        self.inner.forbid_movement(forbidden)
+    }
+
+    /// Waits for all processes.
+    fn barrier(&self, py: Python<'_>) -> PyResult<()> {
+        let place = user_place(py).unwrap_or_default();
+        finish(py.detach(|| array::written_at(place, || self.inner.barrier())))
+    }
+
+    /// A distribution of arrays of a shape, in full: `8x6 on r=4: block(r), whole`.
+    #[pyo3(signature = (shape, dist=None))]
+    fn home(&self, shape: Vec<usize>, dist: Option<&str>) -> PyResult<String> {
+        let home = self.inner.home_of(&shape, dist.unwrap_or("auto"));
+        home.map(|home| home.to_string()).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// How many ranks cut each axis of a shape, if these are cut.
+    fn grid(&self, shape: Vec<usize>, cut: Vec<bool>) -> PyResult<Vec<usize>> {
+        let grid = auto_grid(&shape, &cut, self.inner.ranks());
+        grid.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// What was done so far: messages, bytes, movements and programs.
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = py.detach(|| self.inner.counters());
+        let all = PyDict::new(py);
+        all.set_item("messages", counters.messages)?;
+        all.set_item("bytes", counters.bytes)?;
+        all.set_item("runs", counters.runs)?;
+        all.set_item("compiled", counters.compiled)?;
+        all.set_item("gathered", self.inner.gathered())?;
+        all.set_item("lowered", self.inner.lowered())?;
+        Ok(all)
+    }
+}

@@ -1,0 +1,427 @@
+"""The array: lazy, distributed, as NumPy's in the hand."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from typing import Any
+
+import numpy as np
+
+from . import _core, _dist, _dtypes
+
+PLAIN = (builtins.bool, int, float, complex)
+
+
+class Array:
+    """An array on all ranks.
+
+    Operations are recorded and return at once; they run, fused, when somebody looks: `print`,
+    `float`, `np.asarray`, `a.compute()`. Slices are views, as in NumPy.
+
+    >>> import pantile as pt
+    >>> u = pt.zeros((4, 4))
+    >>> u[1:-1, 1:-1] = 2.0
+    >>> float(pt.sum(u))
+    8.0
+    """
+
+    __slots__ = ("_h", "__weakref__")
+    _h: _core.Array
+    __array_priority__ = 1000
+
+    def __init__(self, *_: Any):
+        raise TypeError("arrays are made by functions: pt.zeros, pt.asarray, ...")
+
+    @classmethod
+    def _of(cls, handle: _core.Array) -> Array:
+        array = cls.__new__(cls)
+        array._h = handle
+        return array
+
+    # ---- what it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return tuple(self._h.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the elements."""
+        return np.dtype(self._h.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._h.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        size = 1
+        for length in self._h.shape:
+            size *= length
+        return size
+
+    @property
+    def device(self) -> str:
+        """Always `"cpu"`."""
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Array:
+        """The array itself: there is one device, `"cpu"`."""
+        if device != "cpu" or stream is not None:
+            raise ValueError(f'got device {device!r}, expected "cpu" without a stream')
+        return self
+
+    @property
+    def T(self) -> Array:
+        """A matrix with its axes exchanged."""
+        if self.ndim != 2:
+            raise ValueError(f"got {self.ndim} axes, expected 2; see permute_dims")
+        return Array._of(self._h.permute([1, 0]))
+
+    @property
+    def mT(self) -> Array:
+        """The last two axes exchanged."""
+        if self.ndim < 2:
+            raise ValueError(f"got {self.ndim} axes, expected at least 2")
+        axes = list(range(self.ndim))
+        axes[-2:] = axes[-1], axes[-2]
+        return Array._of(self._h.permute(axes))
+
+    # ---- where it lives
+
+    @property
+    def dist(self) -> _dist.Distribution:
+        """Where its elements live. Computes it.
+
+        >>> import pantile as pt
+        >>> pt.init(ranks=2)
+        >>> print(pt.zeros((4, 3), dist=0).dist)
+        4x3 on r=2: block(r), whole
+        """
+        return _dist.Distribution(self._h.home())
+
+    def redistribute(self, dist: Any, *, mesh: _dist.Mesh | None = None) -> Array:
+        """The same array living somewhere else.
+
+        >>> import pantile as pt
+        >>> pt.init(ranks=2)
+        >>> print(pt.zeros((4, 3), dist=0).redistribute(1).dist)
+        4x3 on r=2: whole, block(r)
+        """
+        text = _dist.text(dist, self.shape, mesh, self._h.world)
+        return Array._of(self._h.redistribute(text or "auto"))
+
+    @property
+    def sections(self) -> list[Section]:
+        """The parts that this process hosts, one per rank. Computes it."""
+        return [Section(*one) for one in self._h.sections()]
+
+    def section(self, rank: int) -> Section:
+        """The part of a rank that this process hosts."""
+        for section in self.sections:
+            if section.rank == rank:
+                return section
+        raise ValueError(f"got rank {rank}, expected one of those hosted here: {self._h.world.hosted}")
+
+    # ---- looking at it
+
+    def compute(self) -> Array:
+        """Computes it now; gives the array itself."""
+        self._h.compute()
+        return self
+
+    def explain(self) -> str:
+        """What computing it will do and cost, before anything runs."""
+        return self._h.explain()
+
+    def gather(self, root: int | None = None) -> np.ndarray | None:
+        """All elements as a NumPy array, on the process that hosts `root`, or on every process."""
+        whole = self._whole()
+        return whole if root is None or root in self._h.world.hosted else None
+
+    def _whole(self) -> np.ndarray:
+        whole = np.empty(self.shape, self.dtype)
+        self._h.whole_into(whole.reshape(-1).view(np.uint8))
+        return whole
+
+    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("the elements are on several ranks: a NumPy array of them is a copy")
+        whole = self._whole()
+        return whole if dtype is None else whole.astype(dtype, copy=False)
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self.size != 1:
+            raise TypeError(f"got an array of shape {self.shape}, expected one element")
+        return self._whole().item()
+
+    def tolist(self) -> Any:
+        """All elements as nested lists."""
+        return self._whole().tolist()
+
+    def __bool__(self) -> builtins.bool:
+        return builtins.bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self._one("int"))
+
+    def __float__(self) -> float:
+        return float(self._one("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one("complex"))
+
+    def __index__(self) -> int:
+        if not _dtypes.isdtype(self.dtype, "integral"):
+            raise TypeError(f"got an array of {self.dtype}, expected whole numbers for an index")
+        return int(self._one("index"))
+
+    def _one(self, what: str) -> Any:
+        if self.ndim != 0:
+            raise TypeError(f"{what}: got an array of shape {self.shape}, expected one without axes")
+        value = self.item()
+        if isinstance(value, complex) and what != "complex":
+            raise TypeError(f"{what}: got a complex number")
+        return value
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without axes has no length")
+        return self.shape[0]
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError("an array without axes cannot be iterated over")
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        from ._show import text_of
+
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        from ._show import html_of
+
+        return html_of(self)
+
+    # ---- slices
+
+    def __getitem__(self, key: Any) -> Array:
+        items, shape = _indexing().read(key, self.shape)
+        part = self._h.get(items) if items else self._h
+        return Array._of(part if shape is None else part.reshape(shape))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, Array) and key.dtype == _dtypes.bool:
+            return _indexing().assign_mask(self, key, value)
+        items, shape = _indexing().read(key, self.shape)
+        value = _operand(self, value)
+        if value is NotImplemented:
+            raise TypeError("got a value that is no array and no number")
+        if isinstance(value, _core.Array):
+            value = _indexing().fitted(self, items, shape, value)
+        self._h.set(items, value)
+
+    # ---- the rest of the protocols
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> types.ModuleType:
+        import pantile
+
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ValueError(f"got version {api_version!r} of the array API, expected up to 2024.12")
+        return pantile
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        from ._numpy import ufunc as called
+
+        return called(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func, types, args, kwargs):
+        from ._numpy import function as called
+
+        return called(func, args, kwargs)
+
+    def copy(self) -> Array:
+        """Its elements in memory of their own: later assignments are not seen."""
+        return Array._of(self._h.copy())
+
+    def astype(self, dtype: Any, /, *, copy: builtins.bool = True) -> Array:
+        """The elements in another type."""
+        return _functions().astype(self, dtype, copy=copy)
+
+    def reshape(self, *shape: Any) -> Array:
+        """The elements in another shape."""
+        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return _functions().reshape(self, tuple(shape))
+
+    def sum(self, axis=None, dtype=None, keepdims=False) -> Array:
+        """See `pt.sum`."""
+        return _functions().sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def prod(self, axis=None, dtype=None, keepdims=False) -> Array:
+        """See `pt.prod`."""
+        return _functions().prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def mean(self, axis=None, keepdims=False) -> Array:
+        """See `pt.mean`."""
+        return _functions().mean(self, axis=axis, keepdims=keepdims)
+
+    def std(self, axis=None, correction=0.0, keepdims=False) -> Array:
+        """See `pt.std`."""
+        return _functions().std(self, axis=axis, correction=correction, keepdims=keepdims)
+
+    def var(self, axis=None, correction=0.0, keepdims=False) -> Array:
+        """See `pt.var`."""
+        return _functions().var(self, axis=axis, correction=correction, keepdims=keepdims)
+
+    def max(self, axis=None, keepdims=False) -> Array:
+        """See `pt.max`."""
+        return _functions().max(self, axis=axis, keepdims=keepdims)
+
+    def min(self, axis=None, keepdims=False) -> Array:
+        """See `pt.min`."""
+        return _functions().min(self, axis=axis, keepdims=keepdims)
+
+    def any(self, axis=None, keepdims=False) -> Array:
+        """See `pt.any`."""
+        return _functions().any(self, axis=axis, keepdims=keepdims)
+
+    def all(self, axis=None, keepdims=False) -> Array:
+        """See `pt.all`."""
+        return _functions().all(self, axis=axis, keepdims=keepdims)
+
+
+class Section:
+    """What one rank has of an array: `rank`, `index`, `owned`, `data`."""
+
+    __slots__ = ("rank", "index", "data")
+
+    def __init__(self, rank: int, shape: list[int], runs: list, elements: _core.Buffer):
+        self.rank = rank
+        #: For each axis the global indices: a slice, or an array where they are no range.
+        self.index = tuple(_index(axis) for axis in runs)
+        #: The elements as a NumPy view, without copying. Read-only.
+        self.data = np.frombuffer(elements, dtype=elements.dtype).reshape(shape)
+
+    @property
+    def owned(self) -> np.ndarray:
+        """The elements that the rank owns; between programs ranks hold nothing else."""
+        return self.data
+
+    def __repr__(self) -> str:
+        return f"Section(rank={self.rank}, index={self.index}, shape={self.data.shape})"
+
+
+def _index(runs: list[tuple[int, int]]) -> Any:
+    if not runs:
+        return slice(0, 0)
+    if len(runs) == 1:
+        return slice(*runs[0])
+    return np.concatenate([np.arange(*run) for run in runs])
+
+
+def _functions():
+    import pantile
+
+    return pantile
+
+
+def _indexing():
+    from . import _indexing
+
+    return _indexing
+
+
+def _operand(array: Array, other: Any) -> Any:
+    """What stands beside an array: a handle, or a number that takes the array's type."""
+    if isinstance(other, Array):
+        return other._h
+    if type(other) in PLAIN:
+        return _fitting(array, other)
+    if isinstance(other, (np.ndarray, np.generic)):
+        from ._creation import asarray
+
+        return asarray(other, dist=None)._h
+    return NotImplemented
+
+
+def _fitting(array: Array, number: Any) -> Any:
+    """A number that the type of an array has; others are mistakes."""
+    if isinstance(number, int) and not isinstance(number, builtins.bool):
+        if array.dtype.kind in "iu":
+            limits = np.iinfo(array.dtype)
+            if not limits.min <= number <= limits.max:
+                raise OverflowError(f"{number} is not among the numbers of {array.dtype}")
+        elif not -(2**63) <= number < 2**64:
+            return float(number)
+    return number
+
+
+def _forward(name: str):
+    def method(self: Array, other: Any) -> Array:
+        other = _operand(self, other)
+        return NotImplemented if other is NotImplemented else Array._of(self._h.binary(name, other))
+
+    return method
+
+
+def _backward(name: str):
+    def method(self: Array, other: Any) -> Array:
+        other = _operand(self, other)
+        if other is NotImplemented:
+            return NotImplemented
+        if isinstance(other, _core.Array):
+            return Array._of(other.binary(name, self._h))
+        return Array._of(self._h.binary(name, other, True))
+
+    return method
+
+
+def _in_place(name: str):
+    def method(self: Array, other: Any) -> Array:
+        result = _forward(name)(self, other)
+        if result is NotImplemented:
+            return result
+        if result.shape != self.shape:
+            raise ValueError(f"got a result of shape {result.shape} for an array of {self.shape}")
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"got a result of {result.dtype} for an array of {self.dtype}")
+        self._h.set([], result._h if result.dtype == self.dtype else result._h.cast(str(self.dtype)))
+        return self
+
+    return method
+
+
+def _single(name: str):
+    def method(self: Array) -> Array:
+        return Array._of(self._h.unary(name))
+
+    return method
+
+
+_BINARY = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
+    "floordiv": "floor_divide", "mod": "remainder", "pow": "pow", "and": "bitwise_and",
+    "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+}  # fmt: skip
+_COMPARE = {
+    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
+    "ge": "greater_equal",
+}  # fmt: skip
+_UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
+
+for _short, _name in _BINARY.items():
+    setattr(Array, f"__{_short}__", _forward(_name))
+    setattr(Array, f"__r{_short}__", _backward(_name))
+    setattr(Array, f"__i{_short}__", _in_place(_name))
+for _short, _name in _COMPARE.items():
+    setattr(Array, f"__{_short}__", _forward(_name))
+for _short, _name in _UNARY.items():
+    setattr(Array, f"__{_short}__", _single(_name))
+Array.__hash__ = None

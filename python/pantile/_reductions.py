@@ -1,0 +1,150 @@
+"""Sums and other reductions: the same bits on any number of ranks."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from . import _dtypes
+from ._array import Array
+
+__all__ = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "argmax", "argmin",
+           "count_nonzero", "diff", "vector_norm"]  # fmt: skip
+
+
+def _axes(x: Array, axis: Any) -> list[int] | None:
+    if axis is None:
+        return None
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = []
+    for one in axes:
+        one = operator.index(one)
+        if not -x.ndim <= one < x.ndim:
+            raise IndexError(f"got axis {one} of an array of {x.ndim} axes")
+        found.append(one % x.ndim)
+    if len(set(found)) != len(found):
+        raise ValueError(f"got axes {tuple(axes)}, expected different ones")
+    return found
+
+
+def _reduce(x: Array, name: str, axis, keepdims, correction: float = 0.0) -> Array:
+    return Array._of(x._h.reduce(name, _axes(x, axis), keepdims, float(correction)))
+
+
+def _total(x: Array, name: str, axis, dtype, keepdims) -> Array:
+    if dtype is not None:
+        dtype = _dtypes.dtype_of(dtype)
+    elif x.dtype in _dtypes.SIGNED or x.dtype == _dtypes.bool:
+        dtype = _dtypes.int64
+    elif x.dtype in _dtypes.UNSIGNED:
+        dtype = _dtypes.uint64
+    else:
+        dtype = x.dtype
+    wide = x if x.dtype == dtype else Array._of(x._h.cast(str(dtype)))
+    made = _reduce(wide, name, axis, keepdims)
+    return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
+
+
+def sum(x, /, *, axis=None, dtype=None, keepdims=False) -> Array:
+    """The sum: of floats the exact one, rounded once.
+
+    >>> import pantile as pt
+    >>> float(pt.sum(pt.asarray([1e100, 1.0, -1e100])))
+    1.0
+    """
+    return _total(x, "sum", axis, dtype, keepdims)
+
+
+def prod(x, /, *, axis=None, dtype=None, keepdims=False) -> Array:
+    """The product."""
+    return _total(x, "prod", axis, dtype, keepdims)
+
+
+def max(x, /, *, axis=None, keepdims=False) -> Array:
+    """The largest; NaN if there is one."""
+    return _reduce(x, "max", axis, keepdims)
+
+
+def min(x, /, *, axis=None, keepdims=False) -> Array:
+    """The smallest; NaN if there is one."""
+    return _reduce(x, "min", axis, keepdims)
+
+
+def mean(x, /, *, axis=None, keepdims=False) -> Array:
+    """The mean: the exact sum divided by the count, rounded once.
+
+    >>> import pantile as pt
+    >>> pt.mean(pt.asarray([[1.0, 2.0], [3.0, 6.0]]), axis=0).tolist()
+    [2.0, 4.0]
+    """
+    return _reduce(x, "mean", axis, keepdims)
+
+
+def var(x, /, *, axis=None, correction=0.0, keepdims=False) -> Array:
+    """The variance."""
+    return _reduce(x, "var", axis, keepdims, correction)
+
+
+def std(x, /, *, axis=None, correction=0.0, keepdims=False) -> Array:
+    """The standard deviation."""
+    return _reduce(x, "std", axis, keepdims, correction)
+
+
+def any(x, /, *, axis=None, keepdims=False) -> Array:
+    """True where one element is not zero."""
+    return _reduce(x, "any", axis, keepdims)
+
+
+def all(x, /, *, axis=None, keepdims=False) -> Array:
+    """True where no element is zero."""
+    return _reduce(x, "all", axis, keepdims)
+
+
+def _place(x: Array, name: str, axis, keepdims) -> Array:
+    if axis is not None:
+        return _reduce(x, name, operator.index(axis), keepdims)
+    found = _reduce(x, name, None, False)
+    return Array._of(found._h.reshape([1] * x.ndim)) if keepdims else found
+
+
+def argmax(x, /, *, axis=None, keepdims=False) -> Array:
+    """The first place of the largest."""
+    return _place(x, "argmax", axis, keepdims)
+
+
+def argmin(x, /, *, axis=None, keepdims=False) -> Array:
+    """The first place of the smallest."""
+    return _place(x, "argmin", axis, keepdims)
+
+
+def count_nonzero(x, /, *, axis=None, keepdims=False) -> Array:
+    """How many elements are not zero."""
+    return _reduce(x, "count_nonzero", axis, keepdims)
+
+
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2) -> Array:
+    """A norm: `ord` is 1, 2 or infinity."""
+    names = {1: "norm1", 2: "norm2", float("inf"): "norminf"}
+    if ord not in names:
+        raise NotImplementedError(f"norms of order {ord} are not there yet: 1, 2 and inf are")
+    return _reduce(x, names[ord], axis, keepdims)
+
+
+def diff(x, /, *, axis=-1, n=1, prepend=None, append=None) -> Array:
+    """Differences of neighbours, `n` times.
+
+    >>> import pantile as pt
+    >>> pt.diff(pt.asarray([1, 4, 9])).tolist()
+    [3, 5]
+    """
+    from ._shapes import concat
+
+    axis = _axes(x, axis)[0]
+    parts = [part for part in (prepend, x, append) if part is not None]
+    x = concat(parts, axis=axis) if len(parts) > 1 else x
+    for _ in range(n):
+        front, back = [slice(None)] * x.ndim, [slice(None)] * x.ndim
+        front[axis], back[axis] = slice(1, None), slice(None, -1)
+        name = "not_equal" if x.dtype == _dtypes.bool else "subtract"
+        x = Array._of(x[tuple(front)]._h.binary(name, x[tuple(back)]._h))
+    return x

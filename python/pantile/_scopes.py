@@ -1,0 +1,90 @@
+"""Saying that nothing may move between ranks, and counting what does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def no_comm() -> Iterator[None]:
+    """Within it, whatever would move elements between ranks is an error that names the line.
+
+    It counts what is *computed* within, whenever it was written: compute what you mean to check.
+    What was refused has not run and can be computed later.
+
+    >>> import pantile as pt
+    >>> a = pt.ones((4, 4), dist=0)
+    >>> with pt.no_comm():
+    ...     b = (2 * a + 1).compute()
+    """
+    from pantile import _world
+
+    world = _world.world()
+    before = world.forbid(True)
+    try:
+        yield
+    finally:
+        world.forbid(before)
+
+
+class CommStats:
+    """What was done since the beginning of a `comm_stats`, by the ranks that this process hosts.
+
+    It counts on while the block runs, and stands still after it.
+    """
+
+    def __init__(self, world) -> None:
+        self._world = world
+        self._before: dict[str, int] = world.counters()
+        self._after: dict[str, int] | None = None
+
+    def _since(self, name: str) -> int:
+        now = self._after or self._world.counters()
+        return now[name] - self._before[name]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that ranks sent to other ranks."""
+        return self._since("bytes")
+
+    @property
+    def messages(self) -> int:
+        """Messages between ranks."""
+        return self._since("messages")
+
+    @property
+    def programs(self) -> int:
+        """New programs: a loop that repeats itself adds none."""
+        return self._since("lowered")
+
+    @property
+    def gathered(self) -> int:
+        """Bytes that were put together for NumPy, but for the few that a process has anyway."""
+        return self._since("gathered")
+
+    def _stop(self) -> None:
+        self._after = self._world.counters()
+
+    def __repr__(self) -> str:
+        return f"CommStats(bytes={self.bytes}, messages={self.messages}, programs={self.programs}, gathered={self.gathered})"
+
+
+@contextmanager
+def comm_stats() -> Iterator[CommStats]:
+    """Counts what is computed within.
+
+    >>> import pantile as pt
+    >>> a = pt.ones((4, 4), dist=0)
+    >>> with pt.comm_stats() as s:
+    ...     b = (2 * a + 1).compute()
+    >>> s.bytes, s.messages
+    (0, 0)
+    """
+    from pantile import _world
+
+    stats = CommStats(_world.world())
+    try:
+        yield stats
+    finally:
+        stats._stop()

@@ -1,0 +1,37 @@
+"""What all tests share."""
+
+import os
+
+import numpy as np
+import pytest
+
+import pantile as pt
+
+
+def pytest_sessionfinish(session):
+    """Nothing may be left out where everything is there."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("PANTILE_NO_SKIPS") and reporter and reporter.stats.get("skipped"):
+        session.exitstatus = 1
+
+
+@pytest.fixture(params=["auto", 0, -1, None, "n", "c"], ids=str)
+def dist(request):
+    """Where a one-axis array lives; tests spread it over more axes as they need."""
+    return request.param
+
+
+def spread(dist, ndim):
+    """A distribution for `ndim` axes made of that for one."""
+    if isinstance(dist, str) and dist != "auto":
+        return dist + "n" * (ndim - 1) if ndim else "auto"
+    return dist if ndim or dist in ("auto", None) else None
+
+
+def same(ours, theirs):
+    """Asserts equal shape, type and bits (all NaNs are alike)."""
+    theirs = np.asarray(theirs)
+    assert isinstance(ours, pt.Array)
+    assert ours.shape == theirs.shape
+    assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(np.asarray(ours), theirs)
