@@ -56,8 +56,9 @@ from ._info import __array_namespace_info__
 from ._io import from_callback, load, save
 from ._reductions import *  # noqa: F403
 from ._scopes import comm_stats, no_comm
+from ._show import progress
 from ._shapes import *  # noqa: F403
-from ._world import hosted_ranks, init, ranks
+from ._world import hosted_ranks, init, rank, ranks
 
 __array_api_version__ = "2024.12"
 
@@ -75,5 +76,6 @@ def compute(*arrays: Array) -> tuple[Array, ...]:
     >>> a, b = pt.compute(pt.arange(3) + 1, pt.ones(2))
     """
     if arrays:
-        arrays[0]._h.compute([one._h for one in arrays[1:]])
+        with progress():
+            arrays[0]._h.compute([one._h for one in arrays[1:]])
     return arrays

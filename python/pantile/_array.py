@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, _dist, _dtypes
+from ._show import progress
 
 PLAIN = (builtins.bool, int, float, complex)
 
@@ -131,7 +132,8 @@ class Array:
 
     def compute(self) -> Array:
         """Computes it now; gives the array itself."""
-        self._h.compute()
+        with progress():
+            self._h.compute()
         return self
 
     def explain(self) -> str:
@@ -145,7 +147,8 @@ class Array:
 
     def _whole(self) -> np.ndarray:
         whole = np.empty(self.shape, self.dtype)
-        self._h.whole_into(whole.reshape(-1).view(np.uint8))
+        with progress():
+            self._h.whole_into(whole.reshape(-1).view(np.uint8))
         return whole
 
     def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> np.ndarray:

@@ -9,6 +9,10 @@ from . import _core
 from ._world import world as _world
 
 
+#: What `"auto"` means; tests cut everything, however small.
+default: int | str | None = "auto"
+
+
 @dataclass(frozen=True)
 class Mesh:
     """The ranks as a grid with named axes.
@@ -96,7 +100,9 @@ def text(dist, shape: tuple[int, ...], mesh: Mesh | None = None, world: _core.Wo
     """What the core understands; nothing for `"auto"`."""
     world = world or _world()
     if isinstance(dist, str) and dist == "auto":
-        return None
+        if default == "auto":
+            return None
+        dist = default
     if dist is None or not shape:
         return "copies"
     if isinstance(dist, Distribution):

@@ -55,6 +55,11 @@ def ranks() -> int:
     return world().ranks
 
 
+def rank() -> int:
+    """The first rank that this process hosts: its own under MPI, 0 on threads."""
+    return world().hosted[0]
+
+
 def hosted_ranks() -> list[int]:
     """The ranks that this process hosts: all of them on threads, one under MPI."""
     return world().hosted

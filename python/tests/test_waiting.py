@@ -1,0 +1,48 @@
+"""Long evaluations: other threads run, and Ctrl-C is heard."""
+
+import os
+import signal
+import threading
+
+import pantile as pt
+
+
+def long():
+    """An array that takes seconds to compute."""
+    x = pt.linspace(0.0, 1.0, 2_000_000, dist=0)
+    for _ in range(60):
+        x = pt.sin(x) + 0.5
+    return x
+
+
+def test_ctrl_c_is_heard_and_nothing_is_lost():
+    if threading.current_thread() is not threading.main_thread():
+        return
+    kept = pt.arange(10.0, dist=0).compute()
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    heard = 0
+    try:
+        for _ in range(100):
+            long().compute()
+    except KeyboardInterrupt:
+        heard = 1
+    timer.join()
+    assert heard == 1
+    assert float(pt.sum(kept + 1)) == 55.0
+
+
+def test_other_threads_run_meanwhile():
+    turns, stop = [0], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            turns[0] += 1
+            stop.wait(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    long().compute()
+    stop.set()
+    thread.join()
+    assert turns[0] > 3
