@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _dist, _dtypes
+from . import _core, _dist, _dtypes, _indexing
 from ._show import progress
 
 PLAIN = (builtins.bool, int, float, complex)
@@ -161,7 +161,11 @@ class Array:
         """The only element, as a Python number."""
         if self.size != 1:
             raise TypeError(f"got an array of shape {self.shape}, expected one element")
-        return self._whole().item()
+        dtype = self.dtype
+        room = bytearray(dtype.itemsize)
+        with progress():
+            self._h.whole_into(room)
+        return np.frombuffer(room, dtype).item()
 
     def tolist(self) -> Any:
         """All elements as nested lists."""
@@ -215,19 +219,22 @@ class Array:
     # ---- slices
 
     def __getitem__(self, key: Any) -> Array:
-        items, shape = _indexing().read(key, self.shape)
+        if type(key) is int:
+            _indexing.check(key, self._h.shape)
+            return Array._of(self._h.get([key]))
+        items, shape = _indexing.read(key, self.shape)
         part = self._h.get(items) if items else self._h
         return Array._of(part if shape is None else part.reshape(shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, Array) and key.dtype == _dtypes.bool:
-            return _indexing().assign_mask(self, key, value)
-        items, shape = _indexing().read(key, self.shape)
+            return _indexing.assign_mask(self, key, value)
+        items, shape = _indexing.read(key, self.shape)
         value = _operand(self, value)
         if value is NotImplemented:
             raise TypeError("got a value that is no array and no number")
         if isinstance(value, _core.Array):
-            value = _indexing().fitted(self, items, shape, value)
+            value = _indexing.fitted(self, items, shape, value)
         self._h.set(items, value)
 
     # ---- the rest of the protocols
@@ -332,12 +339,6 @@ def _functions():
     import pantile
 
     return pantile
-
-
-def _indexing():
-    from . import _indexing
-
-    return _indexing
 
 
 def _operand(array: Array, other: Any) -> Any:

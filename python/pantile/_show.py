@@ -12,8 +12,9 @@ import re
 import sys
 import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -400,13 +401,16 @@ class Progress:
             self._done.set()
 
 
-def progress(what: str = "computing") -> Progress:
-    """A sign of life for what runs within.
+_SILENT = nullcontext()
+
+
+def progress(what: str = "computing") -> AbstractContextManager[Any]:
+    """A sign of life for what runs within, where somebody looks.
 
     >>> with progress("solving"):
     ...     total = sum(range(10))
     """
-    return Progress(what)
+    return Progress(what) if _is_terminal(sys.stderr) or _in_notebook() else _SILENT
 
 
 def _is_terminal(stream: TextIO) -> bool:
