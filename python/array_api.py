@@ -25,10 +25,8 @@ ABSENT = re.compile(
 
 def run(suite: str, ranks: int, examples: int) -> list[tuple[str, str]]:
     """Every test with what came of it."""
-    library = "import pantile as xp"
-    if ranks > 1:
-        library = "exec('import pantile as xp; from pantile import _dist; _dist.default = 0')"
-    module = library if ranks > 1 else "pantile"
+    cut = "exec('import pantile as xp; from pantile import _dist; _dist.default = 0')"
+    module = cut if ranks > 1 else "pantile"
     variables = {
         **os.environ,
         "ARRAY_API_TESTS_MODULE": module,

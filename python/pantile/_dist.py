@@ -139,9 +139,10 @@ def _letters(dist: str, shape, world: _core.World) -> str:
     cut = [letter != "n" for letter in letters]
     if not any(cut):
         return "copies"
-    grid = world.grid(list(shape), cut) if all(shape) else [world.ranks if c else 1 for c in cut]
-    if not all(shape) and sum(cut) > 1:
-        grid = [world.ranks if i == cut.index(True) else 1 for i in range(len(shape))]
+    # Without elements there is nothing to balance: the first axis that may be cut is.
+    first = cut.index(True)
+    alone = [world.ranks if axis == first else 1 for axis in range(len(shape))]
+    grid = world.grid(list(shape), cut) if all(shape) else alone
     spell = {"b": "block(a{}, ceil)", "c": "cyclic(a{}, 1)", "n": "whole"}
     axes = [spell[letter].format(i) for i, letter in enumerate(letters)]
     names = ", ".join(f"a{i}={size}" for i, size in enumerate(grid) if cut[i])

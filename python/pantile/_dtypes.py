@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 import numpy as np
 
 bool = np.dtype("bool")
@@ -45,8 +47,6 @@ def dtype_of(dtype) -> np.dtype:
 
 def usual(value) -> np.dtype:
     """The type of an array made of a Python number."""
-    import builtins
-
     if isinstance(value, (builtins.bool, np.bool_)):
         return bool
     if isinstance(value, (int, np.integer)):
@@ -54,7 +54,7 @@ def usual(value) -> np.dtype:
     return complex128 if isinstance(value, (complex, np.complexfloating)) else float64
 
 
-def isdtype(dtype, kind) -> "builtins.bool":
+def isdtype(dtype, kind) -> builtins.bool:
     """True if a type is of a kind.
 
     >>> import pantile as pt
@@ -70,14 +70,14 @@ def isdtype(dtype, kind) -> "builtins.bool":
     return np.dtype(dtype) == np.dtype(kind)
 
 
-def can_cast(from_, to, /) -> "builtins.bool":
+def can_cast(from_, to, /) -> builtins.bool:
     """True if a type, or an array's, goes into another one by the rules of promotion.
 
     >>> import pantile as pt
     >>> pt.can_cast(pt.int32, pt.float64), pt.can_cast(pt.float64, pt.int32)
     (True, False)
     """
-    return builtins_bool(np.can_cast(getattr(from_, "dtype", from_), to))
+    return builtins.bool(np.can_cast(getattr(from_, "dtype", from_), to))
 
 
 def result_type(*arrays_and_dtypes) -> np.dtype:
@@ -123,8 +123,3 @@ class iinfo:
         found = np.iinfo(dtype)
         self.bits, self.max, self.min = int(found.bits), int(found.max), int(found.min)
         self.dtype = dtype
-
-
-import builtins  # noqa: E402 - `bool` is a type of elements above
-
-builtins_bool = builtins.bool

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 from . import _dtypes
 from ._array import PLAIN, Array, _operand
 
@@ -84,7 +86,7 @@ def _bound(x: Array, bound):
     """A bound in the type of the array: whole numbers beyond it are its ends."""
     if isinstance(bound, int) and not isinstance(bound, bool) and x.dtype.kind in "iu":
         limits = _dtypes.iinfo(x.dtype)
-        return builtins_max(limits.min, builtins_min(limits.max, bound))
+        return builtins.max(limits.min, builtins.min(limits.max, bound))
     other = _operand(x, bound)
     return _array(bound)._h if other is NotImplemented else other
 
@@ -120,7 +122,4 @@ def astype(x, dtype, /, *, copy=True, device=None) -> Array:
     return Array._of(x._h.cast(str(dtype)))
 
 
-import builtins as _builtins  # noqa: E402
-
-builtins_min, builtins_max = _builtins.min, _builtins.max
 __all__ = [*_UNARY, *_BINARY, "erf", "clip", "where", "astype"]

@@ -33,7 +33,7 @@ def init(ranks: int | None = None, backend: str | None = None) -> None:
             "this pantile was built without MPI: install it again on a machine with mpicc in PATH"
         )
     if backend == "threads" or (backend is None and ranks is not None and not _launched()):
-        _current = _core.World.threads(ranks or _default_ranks())
+        _current = _core.World.threads(ranks)
         return
     world = _core.World.from_env()
     if backend == "mpi" and not _launched():
@@ -67,7 +67,3 @@ def hosted_ranks() -> list[int]:
 
 def _launched() -> bool:
     return _core.launched() is not None
-
-
-def _default_ranks() -> int:
-    return int(os.environ.get("PANTILE_RANKS") or os.cpu_count() or 1)

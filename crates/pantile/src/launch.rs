@@ -45,15 +45,7 @@ impl Launch {
                 false => Err(LaunchError::WithoutMpi),
             };
         }
-        let ranks = match variable("PANTILE_RANKS") {
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-            Some(text) => match text.trim().parse() {
-                Ok(ranks) if ranks > 0 => ranks,
-                _ => return Err(LaunchError::Ranks(text)),
-            },
-        };
-        check_threads(ranks)?;
-        Ok(Self { ranks: Ranks::Threads(ranks), options })
+        Ok(Self { ranks: Ranks::Threads(thread_ranks()?), options })
     }
 
     /// With these options.
@@ -98,6 +90,22 @@ impl Launch {
     fn run_mpi<T, E>(&self, _: impl Fn(&World) -> Result<T, E>) -> Result<Vec<T>, LaunchError> {
         Err(LaunchError::WithoutMpi)
     }
+}
+
+/// As many ranks as the environment says if they are threads: `PANTILE_RANKS`, else one per core.
+///
+/// # Errors
+/// The variable is no positive number, or more than [`threads::MAX_RANKS`].
+pub fn thread_ranks() -> Result<usize, LaunchError> {
+    let ranks = match std::env::var("PANTILE_RANKS") {
+        Err(_) => std::thread::available_parallelism().map_or(1, usize::from),
+        Ok(text) => match text.trim().parse() {
+            Ok(ranks) if ranks > 0 => ranks,
+            _ => return Err(LaunchError::Ranks(text)),
+        },
+    };
+    check_threads(ranks)?;
+    Ok(ranks)
 }
 
 /// Refuses more threads than a machine bears; better a sentence than no answer.

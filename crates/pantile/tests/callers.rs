@@ -74,6 +74,20 @@ fn another_branch_is_an_error_that_names_ranks_and_lines() {
 }
 
 #[test]
+fn nothing_may_move_on_all_ranks_or_on_none() {
+    let said = callers(2, |world| {
+        let a = world.dist("block(r)").arange(0.0, 30.0, 1.0);
+        if rank_of(world) == 1 {
+            world.forbid_movement(true);
+        }
+        a.sum().item::<f64>()
+    });
+    for text in texts(said) {
+        assert!(text.contains("nothing may move"), "{text}");
+    }
+}
+
+#[test]
 fn whoever_looks_alone_hears_that_others_have_left() {
     let said = callers(2, |world| {
         let a = world.dist("block(r)").arange(0.0, 30.0, 1.0);

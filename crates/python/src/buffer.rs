@@ -113,25 +113,9 @@ pub(crate) fn numpy_name(dtype: DType) -> &'static str {
     }
 }
 
-const ALL: [DType; 13] = [
-    DType::Bool,
-    DType::I8,
-    DType::I16,
-    DType::I32,
-    DType::I64,
-    DType::U8,
-    DType::U16,
-    DType::U32,
-    DType::U64,
-    DType::F32,
-    DType::F64,
-    DType::C64,
-    DType::C128,
-];
-
 /// The type that NumPy calls so.
 pub(crate) fn dtype_of(name: &str) -> PyResult<DType> {
-    let known = ALL.into_iter().find(|dtype| numpy_name(*dtype) == name);
+    let known = DType::ALL.into_iter().find(|dtype| numpy_name(*dtype) == name);
     known.ok_or_else(|| {
         pyo3::exceptions::PyTypeError::new_err(format!("there are no arrays of type {name:?}"))
     })

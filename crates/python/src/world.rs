@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pantile::array::Fault;
 use pantile::geometry::grid::auto_grid;
-use pantile::{LaunchError, array};
+use pantile::{LaunchError, array, thread_ranks};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -57,9 +57,11 @@ fn launch(error: &LaunchError) -> PyErr {
 
 #[pymethods]
 impl World {
-    /// So many threads.
+    /// So many threads, or as many as the environment says.
     #[staticmethod]
-    fn threads(py: Python<'_>, ranks: usize) -> PyResult<Self> {
+    #[pyo3(signature = (ranks=None))]
+    fn threads(py: Python<'_>, ranks: Option<usize>) -> PyResult<Self> {
+        let ranks = ranks.map_or_else(thread_ranks, Ok).map_err(|error| launch(&error))?;
         let inner = py.detach(|| array::World::threads(ranks)).map_err(|error| fault(&error))?;
         inner.stop_waiting_if(signalled);
         Ok(Self { inner })

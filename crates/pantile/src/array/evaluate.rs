@@ -26,11 +26,12 @@ impl World {
         }
         let kept = self.agreed(&order, targets, place)?;
         let (program, arguments) = self.program(&order, &kept);
-        let executable = self.executable(&program)?;
+        let key = key(&program, self.ranks());
+        let executable = self.executable(&program, key)?;
         self.check_forbidden(&executable)?;
         let ids: Vec<_> = kept.iter().map(|_| self.inner.new_id()).collect();
         let job = Arc::new(Job {
-            key: key(&program, self.ranks()),
+            key,
             arguments: arguments
                 .iter()
                 .map(|node| lock(&node.stored).as_ref().map(|stored| stored.id))
@@ -96,7 +97,12 @@ impl World {
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
             let fingerprint = key(&program, self.ranks()) as u64;
             let (file, line) = (place.file.to_string().into(), place.line);
-            let call = Call { name: "compute".into(), fingerprint, file, line };
+            // Who refuses to move anything must not leave the others waiting.
+            let name = match self.inner.forbidden.load(Ordering::Relaxed) {
+                true => "compute where nothing may move",
+                false => "compute",
+            };
+            let call = Call { name: name.into(), fingerprint, file, line };
             lock(&self.inner.crew).agree(&call, &mut flags)?;
         }
         let flagged = order.iter().zip(flags).filter(|(_, flag)| *flag);
@@ -108,7 +114,7 @@ impl World {
         let _turn = lock(&self.inner.turn);
         let order = self.order(targets, &ends)?;
         let (program, _) = self.program(&order, targets);
-        self.executable(&program)
+        self.executable(&program, key(&program, self.ranks()))
     }
 
     /// Nodes up to those where the way ends, operands before users.
@@ -145,8 +151,8 @@ impl World {
         (Program { functions, aliases: Vec::new() }, arguments)
     }
 
-    fn executable(&self, program: &Program) -> Result<Arc<Executable>, Fault> {
-        let key = key(program, self.ranks());
+    /// The program ready to run; `key` is its own.
+    fn executable(&self, program: &Program, key: u128) -> Result<Arc<Executable>, Fault> {
         if let Some(known) = lock(&self.inner.executables).get(&key) {
             return Ok(Arc::clone(known));
         }
