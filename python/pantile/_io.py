@@ -12,6 +12,7 @@ import shutil
 import struct
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -245,7 +246,11 @@ def _mapped(path: Path, file: BinaryIO, offset: int, name: str | None = None) ->
         _check_type(name, kind)
         if 0 in shape:
             return np.empty(shape, kind)
-        return np.memmap(path, kind, "r", file.tell(), shape, "F" if fortran else "C")
+        start, promised = file.tell(), prod(shape) * kind.itemsize
+        there = os.stat(path).st_size - start
+        if there < promised:
+            raise ValueError(f"the header promises {promised} bytes of elements, {there} are there")
+        return np.memmap(path, kind, "r", start, shape, "F" if fortran else "C")
     except ValueError as error:
         words = str(error)
         raise ValueError(words if words.startswith(name) else f"{name}: {words}") from error

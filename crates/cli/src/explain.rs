@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     for step in &cost.steps {
         add_links(step, &machine, terrain, &mut links)?;
     }
-    let needed = crate::run::needed(&executable, cost.peak_rank);
+    let needed = executable.needed_bytes(cost.peak_rank);
     let explanation = Explanation { executable, cost, links, needed };
     Ok(match arguments.json {
         true => Report::json(&explanation.to_json()),

@@ -51,4 +51,4 @@ pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
 pub use places::Frame;
 pub use program::{Event, Runner};
-pub use tile::Tile;
+pub use tile::{Tile, available_memory};

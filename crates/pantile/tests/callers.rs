@@ -143,3 +143,12 @@ fn numbers_of_a_smaller_mesh_can_be_used() {
         assert_eq!(said.unwrap(), expected);
     }
 }
+
+/// More memory than any machine has: a sentence, not the end of the process.
+#[test]
+fn what_does_not_fit_is_refused_with_numbers() {
+    let world = World::threads(2).unwrap();
+    let text = (world.zeros(&[1 << 46]) + 1.0).compute().unwrap_err().to_string();
+    assert!(text.contains("needs") && text.contains("are free"), "{text}");
+    assert_eq!(world.ones(&[3]).sum().item::<f64>().unwrap(), 3.0);
+}

@@ -30,7 +30,6 @@ use job::Job;
 use results::Outputs;
 
 pub(crate) use launch::is_first_process;
-pub(crate) use memory::needed;
 
 #[derive(Args)]
 #[command(after_help = "\

@@ -6,8 +6,8 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_lanes::DType;
 use pantile_plan::{Estimate, Machine, Plan, Terrain, Totals, route};
 
-use super::{Compute, Executable, Step, Turns, Write};
-use crate::Place;
+use super::{Compute, Executable, SlotId, Step, Turns, Write};
+use crate::{Place, Type};
 
 /// Beyond so many ranks the messages of bundled exchanges are not listed one by one.
 const LISTED: usize = 4096;
@@ -83,6 +83,18 @@ impl Executable {
             peak_rank,
             steps,
         })
+    }
+
+    /// Bytes that a rank needs: its arrays, and copies of what goes in and comes out.
+    #[must_use]
+    pub fn needed_bytes(&self, rank: Rank) -> usize {
+        let door = |(slot, _): &(SlotId, Type)| {
+            let shape = self.local_owned(*slot, rank).map(|(shape, _)| shape);
+            let elements: usize = shape.map_or(0, |shape| shape.iter().product());
+            elements.saturating_mul(self.slots[slot.index()].dtype.bytes())
+        };
+        let doors = self.arguments.iter().chain(&self.results).map(door);
+        doors.fold(self.local_bytes(rank), usize::saturating_add)
     }
 
     /// Memory that a rank needs for its arrays, in bytes.

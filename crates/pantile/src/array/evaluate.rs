@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pantile_comm::Call;
-use pantile_engine::Job;
+use pantile_engine::{Job, available_memory};
 use pantile_geometry::{Distribution, Fingerprint};
 use pantile_ir::lower::{self, Executable};
 use pantile_ir::{Env, Function, Op, Operation, Place, Program, Type, Value};
@@ -59,6 +59,22 @@ impl World {
         }
         self.inner.pending.store(0, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Refuses a program that needs more memory than there is: asking for it would end the process.
+    fn check_memory(&self, executable: &Executable) -> Result<(), Fault> {
+        let ranks = self.inner.hosted.iter();
+        let needed =
+            ranks.fold(0usize, |all, rank| all.saturating_add(executable.needed_bytes(*rank)));
+        match available_memory() {
+            Some(free) if needed > free => {
+                let message = format!(
+                    "computing this needs {needed} bytes of memory here, but {free} are free"
+                );
+                Err(Fault::new(message, Place::default()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a program that moves something, if that is forbidden.
@@ -157,6 +173,7 @@ impl World {
             return Ok(Arc::clone(known));
         }
         let executable = Arc::new(lower::compile(program, &self.setting())?);
+        self.check_memory(&executable)?;
         self.inner.lowered.fetch_add(1, Ordering::Relaxed);
         let mut all = lock(&self.inner.executables);
         // A program that never repeats itself must not fill memory.
