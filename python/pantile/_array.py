@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import builtins
 import types
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core, _dist, _dtypes, _indexing
-from ._show import progress
+from ._operators import Operators, operand
+from ._progress import computing
 
-PLAIN = (builtins.bool, int, float, complex)
+if TYPE_CHECKING:
+    from ._types import Axes, Dist, DTypeLike
 
 
-class Array:
+class Array(Operators):
     """An array on all ranks.
 
     Operations are recorded and return at once; they run, fused, when somebody looks: `print`,
@@ -27,11 +30,10 @@ class Array:
     8.0
     """
 
-    __slots__ = ("_h", "__weakref__")
-    _h: _core.Array
+    __slots__ = ("__weakref__",)
     __array_priority__ = 1000
 
-    def __init__(self, *_: Any):
+    def __init__(self, *_: Any) -> None:
         raise TypeError("arrays are made by functions: pt.zeros, pt.asarray, ...")
 
     @classmethod
@@ -103,9 +105,10 @@ class Array:
         >>> print(pt.zeros((4, 3), dist=0).dist)
         4x3 on r=2: block(r), whole
         """
-        return _dist.Distribution(self._h.home())
+        with computing(self):
+            return _dist.Distribution(self._h.home())
 
-    def redistribute(self, dist: Any, *, mesh: _dist.Mesh | None = None) -> Array:
+    def redistribute(self, dist: Dist, *, mesh: _dist.Mesh | None = None) -> Array:
         """The same array living somewhere else.
 
         >>> import pantile as pt
@@ -119,7 +122,8 @@ class Array:
     @property
     def sections(self) -> list[Section]:
         """The parts that this process hosts, one per rank. Computes it."""
-        return [Section(*one) for one in self._h.sections()]
+        with computing(self):
+            return [Section(*one) for one in self._h.sections()]
 
     def section(self, rank: int) -> Section:
         """The part of a rank that this process hosts."""
@@ -132,7 +136,7 @@ class Array:
 
     def compute(self) -> Array:
         """Computes it now; gives the array itself."""
-        with progress():
+        with computing(self):
             self._h.compute()
         return self
 
@@ -147,7 +151,7 @@ class Array:
 
     def _whole(self) -> np.ndarray:
         whole = np.empty(self.shape, self.dtype)
-        with progress():
+        with computing(self):
             self._h.whole_into(whole.reshape(-1).view(np.uint8))
         return whole
 
@@ -163,7 +167,7 @@ class Array:
             raise TypeError(f"got an array of shape {self.shape}, expected one element")
         dtype = self.dtype
         room = bytearray(dtype.itemsize)
-        with progress():
+        with computing(self):
             self._h.whole_into(room)
         return np.frombuffer(room, dtype).item()
 
@@ -201,7 +205,7 @@ class Array:
             raise TypeError("an array without axes has no length")
         return self.shape[0]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Array]:
         if not self.shape:
             raise TypeError("an array without axes cannot be iterated over")
         return (self[i] for i in range(len(self)))
@@ -210,6 +214,12 @@ class Array:
         from ._show import text_of
 
         return text_of(self)
+
+    def __format__(self, words: str) -> str:
+        """As its number, if it has no axes and something is asked for: `f"{a.sum():.3f}"`."""
+        if words and self.ndim == 0:
+            return format(self.item(), words)
+        return format(str(self), words)
 
     def _repr_html_(self) -> str:
         from ._show import html_of
@@ -230,7 +240,7 @@ class Array:
         if isinstance(key, Array) and key.dtype == _dtypes.bool:
             return _indexing.assign_mask(self, key, value)
         items, shape = _indexing.read(key, self.shape)
-        value = _operand(self, value)
+        value = operand(self, value)
         if value is NotImplemented:
             raise TypeError("got a value that is no array and no number")
         if isinstance(value, _core.Array):
@@ -246,12 +256,12 @@ class Array:
             raise ValueError(f"got version {api_version!r} of the array API, expected up to 2024.12")
         return pantile
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from ._numpy import ufunc as called
 
         return called(ufunc, method, inputs, kwargs)
 
-    def __array_function__(self, func, types, args, kwargs):
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from ._numpy import function as called
 
         return called(func, args, kwargs)
@@ -260,48 +270,56 @@ class Array:
         """Its elements in memory of their own: later assignments are not seen."""
         return Array._of(self._h.copy())
 
-    def astype(self, dtype: Any, /, *, copy: builtins.bool = True) -> Array:
+    def astype(self, dtype: DTypeLike, /, *, copy: builtins.bool = True) -> Array:
         """The elements in another type."""
         return _functions().astype(self, dtype, copy=copy)
 
     def reshape(self, *shape: Any) -> Array:
         """The elements in another shape."""
-        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        return _functions().reshape(self, tuple(shape))
+        lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return _functions().reshape(self, tuple(lengths))
 
-    def sum(self, axis=None, dtype=None, keepdims=False) -> Array:
+    def sum(
+        self, axis: Axes | None = None, dtype: DTypeLike | None = None, keepdims: builtins.bool = False
+    ) -> Array:
         """See `pt.sum`."""
         return _functions().sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def prod(self, axis=None, dtype=None, keepdims=False) -> Array:
+    def prod(
+        self, axis: Axes | None = None, dtype: DTypeLike | None = None, keepdims: builtins.bool = False
+    ) -> Array:
         """See `pt.prod`."""
         return _functions().prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def mean(self, axis=None, keepdims=False) -> Array:
+    def mean(self, axis: Axes | None = None, keepdims: builtins.bool = False) -> Array:
         """See `pt.mean`."""
         return _functions().mean(self, axis=axis, keepdims=keepdims)
 
-    def std(self, axis=None, correction=0.0, keepdims=False) -> Array:
+    def std(
+        self, axis: Axes | None = None, correction: float = 0.0, keepdims: builtins.bool = False
+    ) -> Array:
         """See `pt.std`."""
         return _functions().std(self, axis=axis, correction=correction, keepdims=keepdims)
 
-    def var(self, axis=None, correction=0.0, keepdims=False) -> Array:
+    def var(
+        self, axis: Axes | None = None, correction: float = 0.0, keepdims: builtins.bool = False
+    ) -> Array:
         """See `pt.var`."""
         return _functions().var(self, axis=axis, correction=correction, keepdims=keepdims)
 
-    def max(self, axis=None, keepdims=False) -> Array:
+    def max(self, axis: Axes | None = None, keepdims: builtins.bool = False) -> Array:
         """See `pt.max`."""
         return _functions().max(self, axis=axis, keepdims=keepdims)
 
-    def min(self, axis=None, keepdims=False) -> Array:
+    def min(self, axis: Axes | None = None, keepdims: builtins.bool = False) -> Array:
         """See `pt.min`."""
         return _functions().min(self, axis=axis, keepdims=keepdims)
 
-    def any(self, axis=None, keepdims=False) -> Array:
+    def any(self, axis: Axes | None = None, keepdims: builtins.bool = False) -> Array:
         """See `pt.any`."""
         return _functions().any(self, axis=axis, keepdims=keepdims)
 
-    def all(self, axis=None, keepdims=False) -> Array:
+    def all(self, axis: Axes | None = None, keepdims: builtins.bool = False) -> Array:
         """See `pt.all`."""
         return _functions().all(self, axis=axis, keepdims=keepdims)
 
@@ -309,14 +327,26 @@ class Array:
 class Section:
     """What one rank has of an array: `rank`, `index`, `owned`, `data`."""
 
-    __slots__ = ("rank", "index", "data")
+    __slots__ = ("rank", "index", "data", "runs")
 
-    def __init__(self, rank: int, shape: list[int], runs: list, elements: _core.Buffer):
+    def __init__(
+        self,
+        rank: int,
+        shape: list[int],
+        runs: list[list[tuple[int, int]]],
+        room: list[tuple[int, int]],
+        elements: _core.Buffer,
+    ) -> None:
         self.rank = rank
+        #: For each axis the global indices as runs: first and last (excluded).
+        self.runs = runs
         #: For each axis the global indices: a slice, or an array where they are no range.
         self.index = tuple(_index(axis) for axis in runs)
         #: The elements as a NumPy view, without copying. Read-only.
-        self.data = np.frombuffer(elements, dtype=elements.dtype).reshape(shape)
+        memory: Any = elements
+        whole = np.frombuffer(memory, elements.dtype).reshape([length for length, _ in room])
+        part = tuple(slice(begin, begin + length) for length, (_, begin) in zip(shape, room))
+        self.data: np.ndarray = whole[part]
 
     @property
     def owned(self) -> np.ndarray:
@@ -324,7 +354,8 @@ class Section:
         return self.data
 
     def __repr__(self) -> str:
-        return f"Section(rank={self.rank}, index={self.index}, shape={self.data.shape})"
+        where = ", ".join(_index_text(one) for one in self.index)
+        return f"Section(rank={self.rank}, index=[{where}], shape={self.data.shape})"
 
 
 def _index(runs: list[tuple[int, int]]) -> Any:
@@ -335,97 +366,14 @@ def _index(runs: list[tuple[int, int]]) -> Any:
     return np.concatenate([np.arange(*run) for run in runs])
 
 
-def _functions():
+def _index_text(index: Any) -> str:
+    """Indices as they are written in brackets."""
+    if isinstance(index, slice):
+        return f"{index.start}:{index.stop}"
+    return np.array2string(index, threshold=6, edgeitems=2, separator=" ")
+
+
+def _functions() -> Any:
     import pantile
 
     return pantile
-
-
-def _operand(array: Array, other: Any) -> Any:
-    """What stands beside an array: a handle, or a number that takes the array's type."""
-    if isinstance(other, Array):
-        return other._h
-    if type(other) in PLAIN:
-        return _fitting(array, other)
-    if isinstance(other, (np.ndarray, np.generic)):
-        from ._creation import asarray
-
-        return asarray(other, dist=None)._h
-    return NotImplemented
-
-
-def _fitting(array: Array, number: Any) -> Any:
-    """A number that the type of an array has; others are mistakes."""
-    if isinstance(number, int) and not isinstance(number, builtins.bool):
-        if array.dtype.kind in "iu":
-            limits = np.iinfo(array.dtype)
-            if not limits.min <= number <= limits.max:
-                raise OverflowError(f"{number} is not among the numbers of {array.dtype}")
-        elif not -(2**63) <= number < 2**64:
-            return float(number)
-    return number
-
-
-def _forward(name: str):
-    def method(self: Array, other: Any) -> Array:
-        other = _operand(self, other)
-        return NotImplemented if other is NotImplemented else Array._of(self._h.binary(name, other))
-
-    return method
-
-
-def _backward(name: str):
-    def method(self: Array, other: Any) -> Array:
-        other = _operand(self, other)
-        if other is NotImplemented:
-            return NotImplemented
-        if isinstance(other, _core.Array):
-            return Array._of(other.binary(name, self._h))
-        return Array._of(self._h.binary(name, other, True))
-
-    return method
-
-
-def _in_place(name: str):
-    def method(self: Array, other: Any) -> Array:
-        result = _forward(name)(self, other)
-        if result is NotImplemented:
-            return result
-        if result.shape != self.shape:
-            raise ValueError(f"got a result of shape {result.shape} for an array of {self.shape}")
-        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
-            raise TypeError(f"got a result of {result.dtype} for an array of {self.dtype}")
-        self._h.set([], result._h if result.dtype == self.dtype else result._h.cast(str(self.dtype)))
-        return self
-
-    return method
-
-
-def _single(name: str):
-    def method(self: Array) -> Array:
-        return Array._of(self._h.unary(name))
-
-    return method
-
-
-_BINARY = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
-    "floordiv": "floor_divide", "mod": "remainder", "pow": "pow", "and": "bitwise_and",
-    "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift",
-}  # fmt: skip
-_COMPARE = {
-    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
-    "ge": "greater_equal",
-}  # fmt: skip
-_UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
-
-for _short, _name in _BINARY.items():
-    setattr(Array, f"__{_short}__", _forward(_name))
-    setattr(Array, f"__r{_short}__", _backward(_name))
-    setattr(Array, f"__i{_short}__", _in_place(_name))
-for _short, _name in _COMPARE.items():
-    setattr(Array, f"__{_short}__", _forward(_name))
-for _short, _name in _UNARY.items():
-    setattr(Array, f"__{_short}__", _single(_name))
-Array.__hash__ = None

@@ -5,12 +5,14 @@ Files are those of NumPy: `.npy`, and `.npz` with or without compression.
 
 from __future__ import annotations
 
+import errno
 import itertools
-import operator
+import lzma
 import os
 import shutil
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
@@ -19,15 +21,20 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
+from pantile import _dtypes
+
 if TYPE_CHECKING:
     from pantile._array import Array
 
 Runs = list[list[tuple[int, int]]]
 Slices = tuple[slice, ...]
 
-TYPES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
-    "float64", "complex64", "complex128",
+TYPES = tuple(str(one) for one in _dtypes.ALL)
+
+#: What the decompressors of zip files raise at bytes that are damaged or of a kind they do not know.
+DAMAGED = (
+    ValueError, EOFError, OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error,
+    lzma.LZMAError,
 )  # fmt: skip
 
 
@@ -54,8 +61,9 @@ def from_callback(
     >>> bool((np.asarray(a) == whole).all())
     True
     """
-    lengths = _shape(shape)
-    kind = np.dtype(dtype)
+    from pantile._creation import _shape
+
+    lengths, kind = _shape(shape), _dtypes.dtype_of(dtype)
 
     def tile(rank: int, runs: Runs) -> np.ndarray:
         room = np.empty([sum(high - low for low, high in axis) for axis in runs], kind)
@@ -64,11 +72,6 @@ def from_callback(
         return room
 
     return _made(lengths, kind, tile, dist, mesh)
-
-
-def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    lengths = shape if isinstance(shape, Sequence) else (shape,)
-    return tuple(operator.index(length) for length in lengths)
 
 
 def _checked(given: np.ndarray, rank: int, part: Slices, kind: np.dtype) -> np.ndarray:
@@ -180,7 +183,14 @@ def load(
     opened = _together(_world.world(), _open, Path(path))
     if isinstance(opened, np.ndarray):
         return _loaded(opened, dist, mesh)
-    return {name: _loaded(whole, dist, mesh) for name, whole in opened.items()}
+    arrays = {}
+    for name, whole in opened.items():
+        try:
+            arrays[name] = _loaded(whole, dist, mesh)
+        except (ValueError, TypeError) as error:  # one `dist` need not be right for all of them
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{path}[{name}.npy]: {error}") from error
+    return arrays
 
 
 def _loaded(whole: np.ndarray, dist: Any, mesh: Any) -> Array:
@@ -213,11 +223,12 @@ def _member(
 ) -> np.ndarray:
     name = f"{path}[{info.filename}]"
     if info.compress_type == zipfile.ZIP_STORED:
-        return _mapped(path, file, _member_offset(file, info), name)
+        start = _member_offset(file, info)
+        return _mapped(path, file, start, name, start + info.file_size)
     try:
         with archive.open(info) as member:
             whole = npy.read_array(member, allow_pickle=False)
-    except ValueError as error:
+    except DAMAGED as error:
         raise ValueError(f"{name}: {error}") from error
     _check_type(name, whole.dtype)
     return whole
@@ -233,9 +244,11 @@ def _member_offset(file: BinaryIO, info: zipfile.ZipInfo) -> int:
     return info.header_offset + 30 + name + extra
 
 
-def _mapped(path: Path, file: BinaryIO, offset: int, name: str | None = None) -> np.ndarray:
-    """The array whose `.npy` header is at `offset` of a file."""
-    name = name or str(path)
+def _mapped(
+    path: Path, file: BinaryIO, offset: int, name: str | None = None, end: int | None = None
+) -> np.ndarray:
+    """The array whose `.npy` header is at `offset` of a file, with its elements before `end`."""
+    name, end = name or str(path), os.stat(path).st_size if end is None else end
     file.seek(offset)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     try:
@@ -247,11 +260,11 @@ def _mapped(path: Path, file: BinaryIO, offset: int, name: str | None = None) ->
         if 0 in shape:
             return np.empty(shape, kind)
         start, promised = file.tell(), prod(shape) * kind.itemsize
-        there = os.stat(path).st_size - start
+        there = max(end - start, 0)
         if there < promised:
             raise ValueError(f"the header promises {promised} bytes of elements, {there} are there")
         return np.memmap(path, kind, "r", start, shape, "F" if fortran else "C")
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         words = str(error)
         raise ValueError(words if words.startswith(name) else f"{name}: {words}") from error
 
@@ -299,7 +312,7 @@ def _as_array(value: Any) -> Array:
 def _save_one(target: Path, array: Array) -> None:
     world, kind = array._h.world, array.dtype
     # Computing comes first: if it fails, the file that was there before stays as it was.
-    sections = array._h.sections()
+    sections = array.sections
     _together(world, _create, world, target, array.shape, kind)
     _together(world, _write, target, sections)
 
@@ -316,7 +329,21 @@ def _create(world, target: Path, shape: tuple[int, ...], kind: np.dtype) -> None
     header = {"descr": npy.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
     with open(target, "wb") as file:
         npy.write_array_header_1_0(file, header)
-        file.truncate(file.tell() + int(np.prod(shape, dtype=object)) * kind.itemsize)
+        _reserve(file, file.tell() + prod(shape) * kind.itemsize)
+
+
+def _reserve(file: BinaryIO, length: int) -> None:
+    """Makes a file so long, with room on the disk: mapped files have no other way to say that there
+    is none than to end the process.
+    """
+    file.flush()
+    file.truncate(length)
+    if length and hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(file.fileno(), 0, length)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                raise OSError(error.errno, f"no room for {length} bytes", file.name) from error
 
 
 def _write(target: Path, sections: list) -> None:
@@ -329,11 +356,10 @@ def _write(target: Path, sections: list) -> None:
         return
     whole = np.memmap(target, kind, "r+", offset, shape)
     written: list[Runs] = []
-    for _, lengths, runs, elements in sections:
-        tile = np.frombuffer(elements, kind).reshape(lengths)
-        if tile.size and runs not in written:  # of copies one is enough
-            written.append(runs)
-            whole[_places(runs)] = tile
+    for section in sections:
+        if section.data.size and section.runs not in written:  # of copies one is enough
+            written.append(section.runs)
+            whole[_places(section.runs)] = section.data
     whole.flush()
 
 
@@ -345,8 +371,7 @@ def _save_archive(target: Path, arrays: dict[str, Array]) -> None:
     parts = {name: target.with_name(f"{target.name}.{at}.npy") for at, name in enumerate(arrays)}
     draft = target.with_name(f"{target.name}.part")
     try:
-        if _is_first(world):
-            draft.unlink(missing_ok=True)
+        _together(world, _remove, world, draft)
         for name, part in parts.items():
             _save_one(part, arrays[name])
             _together(world, _pack, world, draft, f"{name}.npy", part)
@@ -355,6 +380,11 @@ def _save_archive(target: Path, arrays: dict[str, Array]) -> None:
         if _is_first(world):
             for leftover in (*parts.values(), draft):
                 leftover.unlink(missing_ok=True)
+
+
+def _remove(world, draft: Path) -> None:
+    if _is_first(world):
+        draft.unlink(missing_ok=True)
 
 
 def _pack(world, draft: Path, name: str, part: Path) -> None:

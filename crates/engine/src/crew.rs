@@ -1,20 +1,23 @@
 //! Ranks that wait for programs: one caller, and all ranks that this process hosts.
 //!
-//! With threads the caller is nobody's rank: it gives every rank the same order and waits for all
-//! answers. Alone, as one process of a job, the caller is the rank, and every process gives the
-//! same orders.
+//! With threads the caller is nobody's rank: it gives every rank the same program and waits for all
+//! answers. What is small and needs no other rank it does itself, in the place of one rank after the
+//! other: waking threads up takes longer. Alone, as one process of a job, the caller is the rank, and
+//! every process gives the same programs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use pantile_comm::threads::Threads;
 use pantile_comm::{Call, Communicator, Options, Rank, RankError};
+use pantile_ir::Scalar;
 use pantile_ir::lower::Executable;
+use smallvec::SmallVec;
 
-use crate::{Counters, Engine, Error, Runner, Tile};
+use crate::{Counters, Engine, Error, Given, Made, Runner, Tile};
 
 /// How long a caller waits before it is asked whether it still wants to.
 const LISTEN: Duration = Duration::from_millis(50);
@@ -29,16 +32,20 @@ pub struct ArrayId(pub u64);
 /// A program to run on arrays that the ranks keep.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The program.
+    /// The program, lowered for arguments that are lent.
     pub executable: Arc<Executable>,
     /// Equal keys mean equal programs: they are prepared once.
     pub key: u128,
-    /// Its arguments.
+    /// Its first arguments: numbers that everybody knows.
+    pub numbers: Vec<Scalar>,
+    /// Its other arguments; those that are spent are gone then.
     pub arguments: Vec<ArrayId>,
     /// The names of its results.
     pub results: Vec<ArrayId>,
     /// Arrays that nobody needs any more, forgotten before it runs.
     pub forget: Vec<ArrayId>,
+    /// True if ranks need nothing of each other for it, and it is soon done.
+    pub light: bool,
 }
 
 /// Ranks that wait for programs.
@@ -52,8 +59,10 @@ pub struct Crew {
 
 enum Hands {
     Threads {
-        orders: Vec<Sender<Order>>,
-        answers: Receiver<(Rank, Answer)>,
+        /// Each is busy with at most one order; nobody else touches it then.
+        hands: Vec<Arc<Mutex<Hand>>>,
+        orders: Vec<Sender<Arc<Job>>>,
+        answers: Receiver<Result<(), Error>>,
         threads: Vec<JoinHandle<()>>,
         /// Answers that a caller did not wait for.
         owed: usize,
@@ -61,28 +70,13 @@ enum Hands {
     Alone(Box<Hand>),
 }
 
-/// What a rank is asked to do.
-enum Order {
-    Run(Arc<Job>),
-    Put(ArrayId, Arc<Tile>),
-    Get(ArrayId),
-    Count,
-}
-
-/// What a rank says.
-enum Answer {
-    Done(Result<(), Error>),
-    Tile(Option<Arc<Tile>>),
-    Counters(Counters),
-}
-
 /// One rank at work.
 struct Hand {
     engine: Engine,
     store: BTreeMap<ArrayId, Arc<Tile>>,
     runners: Vec<(u128, Runner)>,
-    /// The answer to the last order, where the caller is this rank.
-    said: Option<Answer>,
+    /// Room for the results of a program.
+    made: Vec<Made>,
 }
 
 impl Crew {
@@ -93,14 +87,16 @@ impl Crew {
     #[must_use]
     pub fn threads(ranks: usize, options: &Options) -> Self {
         let (said, answers) = channel();
-        let (mut orders, mut threads) = (Vec::new(), Vec::new());
+        let (mut hands, mut orders, mut threads) = (Vec::new(), Vec::new(), Vec::new());
         for (rank, transport) in Threads::world(ranks, options).into_iter().enumerate() {
-            let (order, ordered) = channel();
-            let said = said.clone();
+            let hand = Hand::new(Communicator::new(Box::new(transport)));
+            let hand = Arc::new(Mutex::new(hand));
+            let (order, ordered) = channel::<Arc<Job>>();
+            let (said, own) = (said.clone(), Arc::clone(&hand));
             let work = move || {
-                let mut hand = Hand::new(Communicator::new(Box::new(transport)));
-                for order in ordered {
-                    if said.send((rank, hand.obey(order))).is_err() {
+                for job in ordered {
+                    let done = lock(&own).run(&job);
+                    if said.send(done).is_err() {
                         return;
                     }
                 }
@@ -108,8 +104,9 @@ impl Crew {
             let thread = std::thread::Builder::new().name(format!("rank {rank}")).spawn(work);
             threads.push(thread.expect("the system has threads"));
             orders.push(order);
+            hands.push(hand);
         }
-        let hands = Hands::Threads { orders, answers, threads, owed: 0 };
+        let hands = Hands::Threads { hands, orders, answers, threads, owed: 0 };
         Self { size: ranks, hands, failure: None, stop: None }
     }
 
@@ -155,28 +152,72 @@ impl Crew {
     /// Runs a program on all ranks. Collective among processes.
     ///
     /// # Errors
-    /// What the first rank that failed has to say; the crew does not work any more then.
+    /// What the first rank that failed has to say; the crew does not work any more then. A caller
+    /// who stops waiting gets [`Error::Interrupted`]: the program still comes to its end.
     pub fn run(&mut self, job: &Arc<Job>) -> Result<(), Error> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
+        self.settle(true)?;
+        match &mut self.hands {
+            Hands::Alone(hand) => {
+                let done = hand.run(job);
+                self.note(done.err())
+            }
+            Hands::Threads { hands, .. } if job.light => {
+                let faults = hands.iter().filter_map(|hand| lock(hand).run(job).err());
+                let fault = weightiest(faults);
+                self.note(fault)
+            }
+            Hands::Threads { orders, owed, .. } => {
+                for order in orders.iter() {
+                    // A rank that is not there any more does not answer either.
+                    let _ = order.send(Arc::clone(job));
+                }
+                *owed += orders.len();
+                self.settle(true)
+            }
         }
-        self.settle()?;
-        self.order(|_| Order::Run(Arc::clone(job)));
-        let answers = self.answers(true)?;
-        let faults = answers.into_iter().filter_map(|answer| match answer {
-            Answer::Done(Err(error)) => Some(error),
-            _ => None,
-        });
-        // Whoever failed by itself says more than those who heard of it.
-        let heard =
-            |error: &Error| matches!(error, Error::Comm(pantile_comm::CommError::Failed { .. }));
-        match faults.min_by_key(heard) {
+    }
+
+    /// Remembers what ended the crew.
+    fn note(&mut self, fault: Option<Error>) -> Result<(), Error> {
+        match fault {
             None => Ok(()),
             Some(error) => {
                 self.failure = Some(error.clone());
                 Err(error)
             }
         }
+    }
+
+    /// Waits for what ranks still do; what went wrong there is an error from then on.
+    fn settle(&mut self, may_stop: bool) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        let waited = self.wait(may_stop, &mut faults);
+        if self.failure.is_none() {
+            self.failure = weightiest(faults.into_iter());
+        }
+        match &self.failure {
+            Some(failure) => Err(failure.clone()),
+            None => waited,
+        }
+    }
+
+    /// Waits for all answers that are owed.
+    fn wait(&mut self, may_stop: bool, faults: &mut Vec<Error>) -> Result<(), Error> {
+        let Hands::Threads { answers, owed, .. } = &mut self.hands else { return Ok(()) };
+        while *owed > 0 {
+            match answers.recv_timeout(LISTEN) {
+                Ok(answer) => faults.extend(answer.err()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if may_stop && self.stop.as_ref().is_some_and(|stop| stop()) {
+                        return Err(Error::Interrupted);
+                    }
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => *owed = 1,
+            }
+            *owed -= 1;
+        }
+        Ok(())
     }
 
     /// Brings the callers of all processes together before a program: an error that names ranks and
@@ -206,91 +247,66 @@ impl Crew {
 
     /// Gives every hosted rank its elements of an array.
     pub fn put(&mut self, id: ArrayId, mut tile: impl FnMut(Rank) -> Tile) {
-        self.all(|rank| Order::Put(id, Arc::new(tile(rank))));
+        self.each(|hand| {
+            let tile = tile(hand.engine.rank());
+            hand.store.insert(id, Arc::new(tile));
+        });
     }
 
     /// The elements that every hosted rank has of an array, by rank. They never change: a program
-    /// makes new arrays.
+    /// makes new arrays. Only the room around them may, with every program that needs it.
     pub fn get(&mut self, id: ArrayId) -> Vec<(Rank, Arc<Tile>)> {
-        let ranks = self.hosted();
-        let answers = self.all(|_| Order::Get(id));
-        let tiles = ranks.into_iter().zip(answers).filter_map(|(rank, answer)| match answer {
-            Answer::Tile(tile) => Some((rank, tile?)),
-            _ => None,
+        let mut tiles = Vec::new();
+        self.each(|hand| {
+            let tile = hand.store.get(&id);
+            tiles.extend(tile.map(|tile| (hand.engine.rank(), Arc::clone(tile))));
         });
-        tiles.collect()
+        tiles
     }
 
     /// What the hosted ranks have done so far, together.
     pub fn counters(&mut self) -> Counters {
         let mut sum = Counters::default();
-        for answer in self.all(|_| Order::Count) {
-            if let Answer::Counters(one) = answer {
-                sum.compiled += one.compiled;
-                sum.runs += one.runs;
-                sum.messages += one.messages;
-                sum.bytes += one.bytes;
-            }
-        }
+        self.each(|hand| {
+            let one = hand.engine.counters();
+            sum.compiled += one.compiled;
+            sum.runs += one.runs;
+            sum.messages += one.messages;
+            sum.bytes += one.bytes;
+            // All ranks run all programs.
+            sum.programs = sum.programs.max(one.programs);
+        });
         sum
     }
 
-    /// Gives an order to every hosted rank and waits for all answers, by rank.
-    fn all(&mut self, order: impl FnMut(Rank) -> Order) -> Vec<Answer> {
-        // Nobody asks whether to go on waiting.
-        let _ = self.answers(false);
-        self.order(order);
-        self.answers(false).unwrap_or_default()
+    /// Bytes that the hosted ranks keep for arrays to come.
+    pub fn spare_bytes(&mut self) -> usize {
+        let mut sum = 0;
+        self.each(|hand| sum += hand.engine.pool().free_bytes());
+        sum
     }
 
-    /// Waits for what ranks still do for a caller who did not.
-    fn settle(&mut self) -> Result<(), Error> {
-        self.answers(true).map(|_| ())
-    }
-
-    /// Gives an order to every hosted rank.
-    fn order(&mut self, mut order: impl FnMut(Rank) -> Order) {
+    /// Calls `f` with every hosted rank, once they do nothing else.
+    fn each(&mut self, mut f: impl FnMut(&mut Hand)) {
+        // What went wrong in a program is told to whoever runs the next one.
+        let _ = self.settle(false);
         match &mut self.hands {
-            Hands::Alone(hand) => {
-                let order = order(hand.engine.rank());
-                let answer = hand.obey(order);
-                hand.said = Some(answer);
-            }
-            Hands::Threads { orders, owed, .. } => {
-                for (rank, to) in orders.iter().enumerate() {
-                    // A rank that is not there any more does not answer either.
-                    let _ = to.send(order(rank));
-                }
-                *owed += orders.len();
-            }
+            Hands::Alone(hand) => f(hand),
+            Hands::Threads { hands, .. } => hands.iter().for_each(|hand| f(&mut lock(hand))),
         }
     }
+}
 
-    /// The answers that are still owed, by rank.
-    fn answers(&mut self, may_stop: bool) -> Result<Vec<Answer>, Error> {
-        let stop = self.stop.as_ref().filter(|_| may_stop);
-        match &mut self.hands {
-            Hands::Alone(hand) => Ok(hand.said.take().into_iter().collect()),
-            Hands::Threads { answers, owed, .. } => {
-                let mut said: Vec<(Rank, Answer)> = Vec::new();
-                while *owed > 0 {
-                    match answers.recv_timeout(LISTEN) {
-                        Ok(answer) => said.push(answer),
-                        Err(RecvTimeoutError::Timeout) => {
-                            if stop.is_some_and(|stop| stop()) {
-                                return Err(Error::Interrupted);
-                            }
-                            continue;
-                        }
-                        Err(RecvTimeoutError::Disconnected) => *owed = 1,
-                    }
-                    *owed -= 1;
-                }
-                said.sort_by_key(|(rank, _)| *rank);
-                Ok(said.into_iter().map(|(_, answer)| answer).collect())
-            }
-        }
-    }
+/// A rank that panicked has ended the world; what it has can still be looked at.
+fn lock(hand: &Mutex<Hand>) -> MutexGuard<'_, Hand> {
+    hand.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whoever failed by itself says more than those who heard of it.
+fn weightiest(faults: impl Iterator<Item = Error>) -> Option<Error> {
+    let heard =
+        |error: &Error| matches!(error, Error::Comm(pantile_comm::CommError::Failed { .. }));
+    faults.min_by_key(heard)
 }
 
 impl Drop for Crew {
@@ -308,19 +324,7 @@ impl Drop for Crew {
 impl Hand {
     fn new(communicator: Communicator) -> Self {
         let (store, runners) = (BTreeMap::new(), Vec::new());
-        Self { engine: Engine::new(communicator), store, runners, said: None }
-    }
-
-    fn obey(&mut self, order: Order) -> Answer {
-        match order {
-            Order::Run(job) => Answer::Done(self.run(&job)),
-            Order::Put(id, tile) => {
-                self.store.insert(id, tile);
-                Answer::Done(Ok(()))
-            }
-            Order::Get(id) => Answer::Tile(self.store.get(&id).cloned()),
-            Order::Count => Answer::Counters(self.engine.counters()),
-        }
+        Self { engine: Engine::new(communicator), store, runners, made: Vec::new() }
     }
 
     /// Runs a program; whatever goes wrong here ends the world, so that nobody waits.
@@ -340,26 +344,64 @@ impl Hand {
         for id in &job.forget {
             self.store.remove(id);
         }
-        let at = self.runners.iter().position(|(key, _)| *key == job.key);
-        let at = match at {
-            Some(at) => at,
-            None => {
-                if self.runners.len() >= KEPT {
-                    self.runners.remove(0);
-                }
-                let runner = Runner::new(&mut self.engine, Arc::clone(&job.executable))?;
-                self.runners.push((job.key, runner));
-                self.runners.len() - 1
-            }
-        };
-        let rank = self.engine.rank();
-        let mut arguments: Vec<&Tile> = Vec::with_capacity(job.arguments.len());
-        for id in &job.arguments {
-            let tile = self.store.get(id).ok_or(Error::UnknownArray { rank, id: id.0 })?.as_ref();
-            arguments.push(tile);
+        let at = self.runner(job)?;
+        let Self { engine, store, runners, made } = self;
+        let lent = job.executable.lent.as_deref().unwrap_or_default();
+        let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
+        for number in &job.numbers {
+            let tile = Tile::from_bytes(number.dtype(), number.as_bytes());
+            arguments.push(Argument::Kept(Arc::new(tile.unwrap_or_else(Tile::empty))));
         }
-        let results = self.runners[at].1.run_on(&mut self.engine, &arguments)?;
-        self.store.extend(job.results.iter().copied().zip(results.into_iter().map(Arc::new)));
+        for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
+            let unknown = Error::UnknownArray { rank: engine.rank(), id: id.0 };
+            arguments.push(match lent.get(number).is_some_and(|lent| lent.spent) {
+                false => Argument::Kept(store.get(id).cloned().ok_or(unknown)?),
+                true => {
+                    let tile = store.remove(id).ok_or(unknown)?;
+                    // Somebody may look at it from outside.
+                    let own = Arc::try_unwrap(tile).unwrap_or_else(|tile| Tile::clone(&tile));
+                    Argument::Spent(Some(own))
+                }
+            });
+        }
+        made.clear();
+        let given = arguments.iter_mut().map(|argument| match argument {
+            Argument::Kept(tile) => Given::Lent(tile),
+            Argument::Spent(tile) => Given::Spent(tile.take().unwrap_or_else(Tile::empty)),
+        });
+        runners[at].1.run_lent(engine, given, made)?;
+        for (number, one) in made.drain(..).enumerate() {
+            let tile = match one {
+                Made::New(tile) => Some(Arc::new(tile)),
+                Made::Argument(argument) => match &arguments[argument] {
+                    Argument::Kept(tile) => Some(Arc::clone(tile)),
+                    Argument::Spent(_) => None,
+                },
+                Made::Result(earlier) => store.get(&job.results[earlier]).cloned(),
+            };
+            if let (Some(id), Some(tile)) = (job.results.get(number), tile) {
+                store.insert(*id, tile);
+            }
+        }
         Ok(())
     }
+
+    /// The place of the runner of a program, prepared if it is new.
+    fn runner(&mut self, job: &Job) -> Result<usize, Error> {
+        if let Some(at) = self.runners.iter().position(|(key, _)| *key == job.key) {
+            return Ok(at);
+        }
+        if self.runners.len() >= KEPT {
+            self.runners.remove(0);
+        }
+        let runner = Runner::new(&mut self.engine, Arc::clone(&job.executable))?;
+        self.runners.push((job.key, runner));
+        Ok(self.runners.len() - 1)
+    }
+}
+
+/// An argument on its way to a program.
+enum Argument {
+    Kept(Arc<Tile>),
+    Spent(Option<Tile>),
 }

@@ -12,6 +12,7 @@ use pantile_plan::{Schedule, Terrain, route};
 use crate::compile::Compiler;
 use crate::execute::{self, Buffers};
 use crate::places::{Arrays, Frame};
+use crate::pool::Pool;
 use crate::{Cells, Error, Movement, Tile, gather};
 
 /// Movements that are kept compiled; the oldest go first.
@@ -41,6 +42,8 @@ pub struct Counters {
     pub messages: u64,
     /// Bytes that other ranks got from this one.
     pub bytes: u64,
+    /// Programs that were run.
+    pub programs: u64,
 }
 
 /// One rank's way to run movements.
@@ -56,6 +59,7 @@ pub struct Engine {
     stations: Vec<Memory>,
     tickets: Vec<Option<Ticket>>,
     counters: Counters,
+    pool: Pool,
 }
 
 impl Engine {
@@ -71,6 +75,7 @@ impl Engine {
             stations: Vec::new(),
             tickets: Vec::new(),
             counters: Counters::default(),
+            pool: Pool::default(),
         }
     }
 
@@ -90,6 +95,16 @@ impl Engine {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// Memory of arrays that are gone.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// One more program runs.
+    pub(crate) fn count_program(&mut self) {
+        self.counters.programs += 1;
     }
 
     /// From this size of a tile on, in bytes, movements may go over other distributions. Every rank

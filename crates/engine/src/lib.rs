@@ -40,6 +40,7 @@ mod gather;
 mod joint;
 mod movement;
 mod places;
+mod pool;
 mod program;
 mod tile;
 
@@ -50,5 +51,5 @@ pub use error::Error;
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
 pub use places::Frame;
-pub use program::{Event, Runner};
+pub use program::{Event, Given, Made, Runner};
 pub use tile::{Tile, available_memory};

@@ -4,21 +4,34 @@
 use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use pantile_comm::Memory;
 use pantile_kernels::{DType, Element};
+
+use crate::pool::Pool;
 
 /// A rank's elements, contiguous and of one type.
 ///
 /// Invariants:
 /// 1. The memory has at least `len` elements, starts aligned for the type, and every element is a
 ///    valid value of it.
-/// 2. Outside of a running movement nobody else refers to the memory, except a transport that
-///    could not end a message; that memory is never given back.
+/// 2. Outside of a running movement or program nobody else refers to the memory, except a transport
+///    that could not end a message; that memory is never given back.
 pub struct Tile {
     memory: Memory,
     dtype: DType,
     len: usize,
+    /// Where the memory goes when nobody needs it any more.
+    pool: Option<Pool>,
+}
+
+impl Drop for Tile {
+    fn drop(&mut self) {
+        if let Some(pool) = &self.pool {
+            pool.give_back(&self.memory, self.dtype);
+        }
+    }
 }
 
 impl Tile {
@@ -29,7 +42,34 @@ impl Tile {
     #[must_use]
     pub fn zeroed(dtype: DType, len: usize) -> Self {
         let bytes = len.checked_mul(dtype.bytes()).expect("a tile fits into memory");
-        Self { memory: Memory::zeroed(bytes), dtype, len }
+        Self { memory: Memory::zeroed(bytes), dtype, len, pool: None }
+    }
+
+    /// No elements; costs nothing.
+    pub(crate) fn empty() -> Self {
+        static NOTHING: OnceLock<Memory> = OnceLock::new();
+        let memory = NOTHING.get_or_init(|| Memory::zeroed(0)).clone();
+        Self { memory, dtype: DType::Bool, len: 0, pool: None }
+    }
+
+    /// Elements of any value in memory of a pool, which has at least as many bytes.
+    pub(crate) fn pooled(memory: Memory, dtype: DType, len: usize, pool: Pool) -> Self {
+        Self { memory, dtype, len, pool: Some(pool) }
+    }
+
+    /// The same memory under another name: for a program that reads it while it runs.
+    pub(crate) fn alias(&self) -> Self {
+        Self { memory: self.memory.clone(), dtype: self.dtype, len: self.len, pool: None }
+    }
+
+    /// While testing, fills memory of any value with values that nobody expects: whoever reads what
+    /// nobody wrote is found out.
+    pub(crate) fn poisoned(mut self) -> Self {
+        if cfg!(debug_assertions) {
+            let byte = if self.dtype == DType::Bool { 1 } else { 0xA5 };
+            self.bytes_mut().fill(byte);
+        }
+        self
     }
 
     /// The elements of a vector, without copying them.
@@ -41,7 +81,7 @@ impl Tile {
         // SAFETY: the vector owns the bytes, lives in the memory, and is not touched again before
         // it comes back out of it.
         let memory = unsafe { Memory::given(start, bytes, owner) };
-        Self { memory, dtype: T::DTYPE, len }
+        Self { memory, dtype: T::DTYPE, len, pool: None }
     }
 
     /// The elements as a vector; without copying if they came as one.
@@ -51,13 +91,15 @@ impl Tile {
     #[must_use]
     pub fn into_vec<T: Element>(self) -> Vec<T> {
         self.expect_type::<T>();
-        match self.memory.into_owner().map(<Box<dyn Any + Send + Sync>>::downcast::<Vec<T>>) {
+        if self.pool.is_some() {
+            return self.to_vec();
+        }
+        let (memory, dtype, len) = (self.memory.clone(), self.dtype, self.len);
+        drop(self);
+        match memory.into_owner().map(<Box<dyn Any + Send + Sync>>::downcast::<Vec<T>>) {
             Ok(Ok(vector)) => *vector,
             Ok(Err(_)) => unreachable!("a tile of this type was made from such a vector"),
-            Err(memory) => {
-                let tile = Self { memory, dtype: self.dtype, len: self.len };
-                tile.as_slice().to_vec()
-            }
+            Err(memory) => Self { memory, dtype, len, pool: None }.to_vec(),
         }
     }
 

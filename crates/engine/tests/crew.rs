@@ -24,6 +24,8 @@ fn job(ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
         arguments: arguments.iter().copied().map(ArrayId).collect(),
         results: vec![ArrayId(result)],
         forget: Vec::new(),
+        light: false,
+        numbers: Vec::new(),
     })
 }
 
@@ -105,6 +107,8 @@ fn a_caller_may_stop_waiting_and_nothing_is_lost() {
         arguments: vec![ArrayId(1)],
         results: vec![ArrayId(2)],
         forget: Vec::new(),
+        light: false,
+        numbers: Vec::new(),
     });
     // The first question is answered with yes, all others with no.
     let asked = std::sync::atomic::AtomicBool::new(false);

@@ -81,6 +81,8 @@ fn run(case: &Case, ranks: usize) {
         arguments: (0..case.inputs as u64).map(ArrayId).collect(),
         results: vec![ArrayId(99)],
         forget: Vec::new(),
+        light: false,
+        numbers: Vec::new(),
     });
     let inputs: Vec<&[f64]> = arrays.iter().map(Vec::as_slice).collect();
     let mut output = vec![0.0; size];

@@ -127,6 +127,7 @@ impl World {
         all.set_item("compiled", counters.compiled)?;
         all.set_item("gathered", self.inner.gathered())?;
         all.set_item("lowered", self.inner.lowered())?;
+        all.set_item("programs", counters.programs)?;
         Ok(all)
     }
 }

@@ -20,6 +20,8 @@ struct How {
     ranks: usize,
     /// With everything that makes programs fast.
     fast: bool,
+    /// With arguments that are read where they are.
+    lent: bool,
     /// The seed of the simulator; else threads.
     simulated: Option<u64>,
 }
@@ -59,7 +61,10 @@ fn first_error(results: impl Iterator<Item = Result<(), String>>) -> Result<(), 
 fn check(trial: &Trial, how: How) -> Result<(), String> {
     let expected = trial.expected()?;
     trial.check_text(&expected)?;
-    let executable = execute::compile(trial, how.ranks, how.fast)?;
+    let executable = match how.lent {
+        true => execute::compile_lent(trial, how.ranks)?,
+        false => execute::compile(trial, how.ranks, how.fast)?,
+    };
     if !how.fast {
         execute::check_placed(trial, how.ranks)?;
     }
@@ -85,8 +90,8 @@ fn law(rng: &mut Rng, simulate: bool) {
         return;
     }
     let simulated = simulate.then(|| rng.bits());
-    for fast in [true, false] {
-        let how = How { ranks, fast, simulated };
+    for (fast, lent) in [(true, false), (false, false), (true, true)] {
+        let how = How { ranks, fast, lent, simulated };
         let Err(fault) = caught(&trial, how) else { continue };
         let small =
             shrink::shrink(trial, &|one| caught(one, how).is_err_and(|new| alike(&new, &fault)));
@@ -207,7 +212,7 @@ fn programs_that_once_failed() {
         let trial = Trial { program, arguments: Vec::new(), team: Vec::new() };
         for ranks in 1..=7 {
             for (fast, simulated) in [(true, None), (false, None), (true, Some(1))] {
-                let how = How { ranks, fast, simulated };
+                let how = How { ranks, fast, lent: false, simulated };
                 assert_eq!(caught(&trial, how), Ok(()), "{how:?}\n{text}");
             }
         }

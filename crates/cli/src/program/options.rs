@@ -64,7 +64,7 @@ impl Options {
                 bail!("--team {name} is given twice");
             }
         }
-        Ok(Setting { ranks, teams, arguments: types, fast: self.fast })
+        Ok(Setting { ranks, teams, arguments: types, lent: None, fast: self.fast })
     }
 }
 

@@ -4,6 +4,7 @@
 //! movements and memory. Preparing plans and compiles; running does neither, and allocates
 //! nothing but the results.
 
+mod doors;
 mod fold;
 mod loops;
 mod prepare;
@@ -13,24 +14,28 @@ mod watch;
 
 use std::sync::Arc;
 
-use pantile_ir::lower::{Executable, SlotId};
-
-use pantile_comm::Rank;
+use pantile_ir::lower::Executable;
 use pantile_kernels::DType;
 use pantile_kernels::lanes::Scratch;
 
 use crate::{Engine, Error, Tile};
-use loops::{BoxCopy, Tiles};
+use doors::Door;
+pub use doors::{Given, Made};
 use prepare::Prepared;
 pub use watch::Event;
 use watch::Watch;
+
+/// Memories up to so many bytes stay with a program; larger ones go back when it has run.
+const SMALL: usize = 32 << 10;
 
 /// A program prepared for one rank.
 pub struct Runner {
     executable: Arc<Executable>,
     steps: Vec<Prepared>,
-    /// The memories that slots live in.
+    /// The memories that slots live in, all of them while it runs.
     tiles: Vec<Tile>,
+    /// Their types and lengths.
+    sizes: Vec<(DType, usize)>,
     takes: Vec<Door>,
     gives: Vec<Door>,
     scratch: Scratch,
@@ -48,14 +53,15 @@ impl Runner {
         }
         let rank = engine.rank();
         let steps = prepare::steps(engine, &executable, &executable.steps)?;
-        let tiles = prepare::memories(&executable, rank);
-        let doors =
-            |slots: &[(SlotId, pantile_ir::Type)], enters: bool| -> Result<Vec<Door>, Error> {
-                slots.iter().map(|(slot, _)| Door::new(&executable, *slot, rank, enters)).collect()
-            };
-        let takes = doors(&executable.arguments, true)?;
-        let gives = doors(&executable.results, false)?;
-        Ok(Self { executable, steps, tiles, takes, gives, scratch: Scratch::new() })
+        let sizes = prepare::sizes(&executable, rank);
+        let takes = (0..executable.arguments.len())
+            .map(|number| Door::into(&executable, number, rank))
+            .collect::<Result<_, _>>()?;
+        let gives = (executable.results.iter())
+            .map(|(slot, _)| Door::out(&executable, *slot, rank))
+            .collect::<Result<_, _>>()?;
+        let tiles = sizes.iter().map(|_| Tile::empty()).collect();
+        Ok(Self { executable, steps, tiles, sizes, takes, gives, scratch: Scratch::new() })
     }
 
     /// The executable.
@@ -64,7 +70,8 @@ impl Runner {
         &self.executable
     }
 
-    /// Runs the program. Arguments and results are the elements that this rank owns, row-major.
+    /// Runs the program. Arguments and results are the elements that this rank owns, row-major; of
+    /// a program that was lowered for arguments that callers lend, with the room around them.
     /// Collective.
     ///
     /// # Errors
@@ -79,7 +86,7 @@ impl Runner {
     /// # Errors
     /// As [`Runner::run`].
     pub fn run_on(&mut self, engine: &mut Engine, arguments: &[&Tile]) -> Result<Vec<Tile>, Error> {
-        self.run_with(engine, arguments, None)
+        self.run_copied(engine, arguments, None)
     }
 
     /// [`Runner::run_on`], telling `watch` about every step when it has ended. Steps are numbered in
@@ -93,28 +100,79 @@ impl Runner {
         arguments: &[&Tile],
         watch: &mut dyn FnMut(&Event),
     ) -> Result<Vec<Tile>, Error> {
-        self.run_with(engine, arguments, Some(Watch::new(watch)))
+        self.run_copied(engine, arguments, Some(Watch::new(watch)))
     }
 
-    fn run_with(
+    /// [`Runner::run`] without copies at the doors: results may be arguments or other results.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn run_lent<'a>(
+        &mut self,
+        engine: &mut Engine,
+        arguments: impl ExactSizeIterator<Item = Given<'a>>,
+        results: &mut Vec<Made>,
+    ) -> Result<(), Error> {
+        self.run_with(engine, arguments, None, results)
+    }
+
+    fn run_copied(
         &mut self,
         engine: &mut Engine,
         arguments: &[&Tile],
         watch: Option<Watch<'_>>,
     ) -> Result<Vec<Tile>, Error> {
+        let spent = |number: usize| {
+            let lent = self.executable.lent.as_ref().and_then(|list| list.get(number));
+            lent.is_some_and(|lent| lent.spent)
+        };
+        let given: Vec<Given<'_>> = (arguments.iter().enumerate())
+            .map(|(number, tile)| match spent(number) {
+                true => Given::Spent(Tile::clone(tile)),
+                false => Given::Lent(tile),
+            })
+            .collect();
+        let mut made = Vec::new();
+        self.run_with(engine, given.into_iter(), watch, &mut made)?;
+        let mut results: Vec<Tile> = Vec::with_capacity(made.len());
+        for one in made {
+            results.push(match one {
+                Made::New(tile) => tile,
+                Made::Argument(number) => arguments[number].clone(),
+                Made::Result(number) => results[number].clone(),
+            });
+        }
+        Ok(results)
+    }
+
+    fn run_with<'a>(
+        &mut self,
+        engine: &mut Engine,
+        arguments: impl ExactSizeIterator<Item = Given<'a>>,
+        watch: Option<Watch<'_>>,
+        results: &mut Vec<Made>,
+    ) -> Result<(), Error> {
+        engine.count_program();
         self.take(engine, arguments)?;
         let Self { steps, tiles, scratch, .. } = self;
-        run::Running { engine, tiles, scratch, watch }.steps(steps)?;
-        self.give()
+        let done = run::Running { engine, tiles, scratch, watch }.steps(steps);
+        let given = done.and_then(|()| self.give(engine, results));
+        self.let_go();
+        given
     }
 
     /// Bytes of memory that this rank needs for it.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.tiles.iter().map(|tile| tile.len() * tile.dtype().bytes()).sum()
+        self.sizes.iter().map(|(dtype, len)| len * dtype.bytes()).sum()
     }
 
-    fn take(&mut self, engine: &mut Engine, arguments: &[&Tile]) -> Result<(), Error> {
+    /// Memory for everything, and the arguments in it.
+    fn take<'a>(
+        &mut self,
+        engine: &mut Engine,
+        arguments: impl ExactSizeIterator<Item = Given<'a>>,
+    ) -> Result<(), Error> {
         let rank = engine.rank();
         if arguments.len() != self.takes.len() {
             let (got, expected) = (arguments.len(), self.takes.len());
@@ -122,54 +180,57 @@ impl Runner {
             engine.fail(None, &error);
             return Err(error);
         }
-        for (given, door) in arguments.iter().zip(&self.takes) {
-            let got = (given.dtype(), given.len());
-            if got != (door.dtype, door.len) {
-                let expected = (door.dtype, door.len);
+        let open =
+            |buffer: usize| self.takes.iter().any(|door| door.buffer == buffer && door.is_open());
+        for (buffer, (tile, (dtype, len))) in self.tiles.iter_mut().zip(&self.sizes).enumerate() {
+            if (tile.dtype(), tile.len()) != (*dtype, *len) && !open(buffer) {
+                *tile = engine.pool().tile(*dtype, *len);
+            }
+        }
+        for (given, door) in arguments.zip(&self.takes) {
+            let tile = match &given {
+                Given::Lent(tile) => *tile,
+                Given::Spent(tile) => tile,
+            };
+            let got = (tile.dtype(), tile.len());
+            if got != door.size {
+                let expected = door.size;
                 let error = Error::WrongTile { rank, side: "argument", expected, got };
                 engine.fail(None, &error);
                 return Err(error);
             }
-            if let Some(copy) = &door.copy {
-                copy.run(Tiles::with(&self.tiles, given), &mut self.scratch)?;
-            }
+            door.enter(given, &mut self.tiles, &mut self.scratch)?;
         }
         Ok(())
     }
 
-    fn give(&mut self) -> Result<Vec<Tile>, Error> {
-        let mut results = Vec::with_capacity(self.gives.len());
-        for door in &self.gives {
-            let result = Tile::zeroed(door.dtype, door.len);
-            if let Some(copy) = &door.copy {
-                copy.run(Tiles::with(&self.tiles, &result), &mut self.scratch)?;
-            }
-            results.push(result);
-        }
-        Ok(results)
-    }
-}
-
-/// Where elements enter or leave: those that the rank owns of a slot, as a dense row.
-struct Door {
-    dtype: DType,
-    len: usize,
-    /// None if there are no elements.
-    copy: Option<BoxCopy>,
-}
-
-impl Door {
-    fn new(executable: &Executable, slot: SlotId, rank: Rank, enters: bool) -> Result<Self, Error> {
-        let dtype = executable.slots[slot.index()].dtype;
-        let Some((shape, places)) = executable.local_owned(slot, rank) else {
-            return Ok(Self { dtype, len: 0, copy: None });
+    fn give(&mut self, engine: &mut Engine, results: &mut Vec<Made>) -> Result<(), Error> {
+        let spent = |number: usize| {
+            let lent = self.executable.lent.as_ref().and_then(|list| list.get(number));
+            lent.is_some_and(|lent| lent.spent)
         };
-        let inside = (executable.slots[slot.index()].buffer, &places);
-        let row = loops::dense(&shape);
-        // The memory of others comes after all of ours.
-        let outside = (executable.buffers, &row);
-        let (from, to) = if enters { (outside, inside) } else { (inside, outside) };
-        let copy = BoxCopy::new(dtype, &shape, from, to)?;
-        Ok(Self { dtype, len: shape.iter().product(), copy: Some(copy) })
+        for (number, door) in self.gives.iter().enumerate() {
+            let same = |other: &Door| other.is_open() && other.buffer == door.buffer;
+            let argument = self.takes.iter().position(same).filter(|number| !spent(*number));
+            let earlier = self.gives[..number].iter().position(same);
+            results.push(match (argument, earlier) {
+                (Some(argument), _) if door.is_open() => Made::Argument(argument),
+                (_, Some(earlier)) if door.is_open() => Made::Result(earlier),
+                _ => Made::New(door.leave(&mut self.tiles, engine.pool(), &mut self.scratch)?),
+            });
+        }
+        Ok(())
+    }
+
+    /// Memory goes back: what was lent, and what is large.
+    fn let_go(&mut self) {
+        for door in self.takes.iter().filter(|door| door.is_open()) {
+            self.tiles[door.buffer] = Tile::empty();
+        }
+        for tile in &mut self.tiles {
+            if tile.len() * tile.dtype().bytes() > SMALL {
+                *tile = Tile::empty();
+            }
+        }
     }
 }

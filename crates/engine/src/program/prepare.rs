@@ -7,12 +7,13 @@ use pantile_comm::Rank;
 use pantile_ir::lower::{
     Compute, Exchange, Executable, LocalLoop, Repeat, SlotId, Step, Turns, Write,
 };
+use pantile_kernels::DType;
 use pantile_kernels::lanes::Program;
 
 use super::fold::{PreparedFinish, PreparedProduct};
 use super::loops::{BoxCopy, BoxLoop, dense};
 use crate::joint::Joint;
-use crate::{Engine, Error, Movement, Tile};
+use crate::{Engine, Error, Movement};
 
 /// A step of one rank.
 pub(crate) enum Prepared {
@@ -65,15 +66,14 @@ pub(crate) enum PreparedTurns {
     While { before: Vec<Prepared>, condition: usize },
 }
 
-/// Memory for every buffer of an executable on a rank.
-pub(crate) fn memories(executable: &Executable, rank: Rank) -> Vec<Tile> {
-    let mut tiles: Vec<Option<Tile>> = (0..executable.buffers).map(|_| None).collect();
+/// Type and number of elements of every buffer of an executable on a rank.
+pub(crate) fn sizes(executable: &Executable, rank: Rank) -> Vec<(DType, usize)> {
+    let mut sizes: Vec<Option<(DType, usize)>> = vec![None; executable.buffers];
     for slot in executable.slots.iter().filter(|slot| slot.buffer < executable.buffers) {
         let len = slot.home.local_shape(rank).map_or(0, |shape| shape.iter().product());
-        tiles[slot.buffer].get_or_insert_with(|| Tile::zeroed(slot.dtype, len));
+        sizes[slot.buffer].get_or_insert((slot.dtype, len));
     }
-    let empty = || Tile::zeroed(pantile_kernels::DType::Bool, 0);
-    tiles.into_iter().map(|tile| tile.unwrap_or_else(empty)).collect()
+    sizes.into_iter().map(|size| size.unwrap_or((DType::Bool, 0))).collect()
 }
 
 /// Prepares steps.

@@ -85,16 +85,52 @@ impl Executable {
         })
     }
 
-    /// Bytes that a rank needs: its arrays, and copies of what goes in and comes out.
+    /// Bytes that a rank needs beside what callers lend.
     #[must_use]
     pub fn needed_bytes(&self, rank: Rank) -> usize {
-        let door = |(slot, _): &(SlotId, Type)| {
-            let shape = self.local_owned(*slot, rank).map(|(shape, _)| shape);
-            let elements: usize = shape.map_or(0, |shape| shape.iter().product());
+        let lent = |(number, (slot, _)): (usize, &(SlotId, Type))| {
+            let shape = self.takes_directly(number, rank).then(|| self.local_shape(*slot, rank));
+            let elements: usize = shape.flatten().map_or(0, |shape| shape.iter().product());
             elements.saturating_mul(self.slots[slot.index()].dtype.bytes())
         };
-        let doors = self.arguments.iter().chain(&self.results).map(door);
-        doors.fold(self.local_bytes(rank), usize::saturating_add)
+        let lent = self.arguments.iter().enumerate().map(lent);
+        lent.fold(self.local_bytes(rank), usize::saturating_sub)
+    }
+
+    /// True if ranks need nothing of each other.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        fn silent(steps: &[Step]) -> bool {
+            steps.iter().all(|step| match step {
+                Step::Move(_) | Step::Exchange(_) => false,
+                Step::Repeat(repeat) => {
+                    silent(&repeat.body)
+                        && match &repeat.turns {
+                            Turns::While { before, .. } => silent(before),
+                            Turns::Count { .. } => true,
+                        }
+                }
+                _ => true,
+            })
+        }
+        self.ranks == 1 || silent(&self.steps)
+    }
+
+    /// Elements that its loops go over, on all ranks together; of loops around them nobody knows
+    /// how many.
+    #[must_use]
+    pub fn loop_elements(&self) -> usize {
+        let elements = |step: &Step| match step {
+            Step::Compute(compute) => {
+                let sizes = compute.region.iter().map(|stretch| stretch.size);
+                sizes.fold(1usize, usize::saturating_mul)
+            }
+            Step::Repeat(_) => usize::MAX,
+            _ => 0,
+        };
+        let loops = self.steps.iter().map(elements).fold(0, usize::saturating_add);
+        let shape = |slot: &super::Slot| slot.home.shape().iter().product();
+        self.slots.iter().map(shape).fold(loops, usize::max)
     }
 
     /// Memory that a rank needs for its arrays, in bytes.

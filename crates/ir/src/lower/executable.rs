@@ -3,6 +3,7 @@
 use pantile_geometry::Distribution;
 use pantile_lanes::{Body, DType};
 
+use super::Lent;
 use crate::{Place, Type};
 
 /// A place where an array lives while a program runs.
@@ -46,6 +47,9 @@ pub struct Executable {
     pub arguments: Vec<(SlotId, Type)>,
     /// Where its results are found, and their types.
     pub results: Vec<(SlotId, Type)>,
+    /// How arguments lie in the memory that callers lend, if they do: then results are given with
+    /// the room around them, else without, and arguments are copied in.
+    pub lent: Option<Vec<Lent>>,
     /// What is done, in order.
     pub steps: Vec<Step>,
 }

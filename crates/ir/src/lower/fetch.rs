@@ -483,7 +483,7 @@ impl Lowering<'_> {
                 windows.as_ref().map(|list| place::join(&Some(owned), &Some(list.clone())))?
             });
             let target: Vec<Option<Windows>> = target.collect();
-            let moved = place::windowed(home, &target, true)
+            let moved = place::windowed(home, &target, &target)
                 .ok()
                 .and_then(|target| Totals::between(home, &target).ok());
             return moved
@@ -503,8 +503,8 @@ impl Lowering<'_> {
         let info = &self.slots[slot.index()];
         let part = ExchangePart {
             slot,
-            source: place::windowed(&info.home, &info.windows, false)?,
-            target: place::windowed(&info.home, &info.windows, true)?,
+            source: place::windowed(&info.home, &[], &info.all_room())?,
+            target: place::windowed(&info.home, &info.windows, &info.all_room())?,
         };
         Ok(Exchange { parts: vec![part], during: None, place: info.place.clone() })
     }
@@ -512,9 +512,9 @@ impl Lowering<'_> {
     /// A slot that nothing has written yet.
     pub(crate) fn new_slot(&mut self, dtype: DType, home: Distribution) -> SlotId {
         let id = SlotId(u32::try_from(self.slots.len()).expect("fewer than 2^32 slots"));
-        let windows = vec![None; home.ndim()];
+        let (windows, room) = (vec![None; home.ndim()], vec![None; home.ndim()]);
         let place: Place = self.place.clone();
-        self.slots.push(super::SlotInfo { dtype, home, windows, place, room_class: id });
+        self.slots.push(super::SlotInfo { dtype, home, windows, room, place, room_class: id });
         id
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::place::{self, Problem};
 use super::steps::written;
-use super::{Executable, Lowering, Slot, SlotId, Step, Turns};
+use super::{Executable, Lowering, Slot, SlotId, SlotInfo, Step, Turns};
 use crate::Type;
 
 impl Lowering<'_> {
@@ -25,15 +25,17 @@ impl Lowering<'_> {
         arguments: Vec<(SlotId, Type)>,
         results: Vec<(SlotId, Type)>,
     ) -> Result<Executable, Problem> {
-        self.share_windows();
+        self.share(|slot| &mut slot.windows);
+        self.room_like_arguments(&arguments, &results);
+        self.share(|slot| &mut slot.room);
         let mut steps = std::mem::take(&mut self.steps);
         let mut defined: BTreeSet<SlotId> = arguments.iter().map(|(slot, _)| *slot).collect();
         self.place_exchanges(&mut steps, &mut defined, &mut BTreeSet::new())?;
         let mut slots = Vec::new();
         for (number, info) in self.slots.iter().enumerate() {
-            let wide = info.windows.iter().any(Option::is_some);
-            let home = match wide {
-                true => place::windowed(&info.home, &info.windows, false)?,
+            let room = info.all_room();
+            let home = match room.iter().any(Option::is_some) {
+                true => place::windowed(&info.home, &[], &room)?,
                 false => info.home.clone(),
             };
             slots.push(Slot {
@@ -44,21 +46,42 @@ impl Lowering<'_> {
             });
         }
         let buffers = slots.len();
-        Ok(Executable { ranks: self.ranks, slots, buffers, arguments, results, steps })
+        let lent = self.setting.lent.clone();
+        Ok(Executable { ranks: self.ranks, slots, buffers, arguments, results, lent, steps })
     }
 
-    /// Windows of a class are those of all its members.
-    fn share_windows(&mut self) {
+    /// Results that live like an argument get its room: the next program often reads them as this
+    /// one reads the argument, and then nothing has to be copied.
+    fn room_like_arguments(&mut self, arguments: &[(SlotId, Type)], results: &[(SlotId, Type)]) {
+        if self.setting.lent.is_none() {
+            return;
+        }
+        for (result, _) in results {
+            for (argument, _) in arguments {
+                let (one, other) = (&self.slots[result.index()], &self.slots[argument.index()]);
+                if one.dtype == other.dtype && one.home == other.home {
+                    let (own, more) = (one.room.iter(), other.all_room());
+                    let joined = own.zip(&more).map(|(own, more)| place::join(own, more)).collect();
+                    self.slots[result.index()].room = joined;
+                }
+            }
+        }
+    }
+
+    /// Windows (or room) of a class are those of all its members.
+    fn share(&mut self, of: fn(&mut SlotInfo) -> &mut Vec<Option<place::Windows>>) {
         let mut joined: BTreeMap<SlotId, Vec<Option<place::Windows>>> = BTreeMap::new();
-        for slot in &self.slots {
-            let all =
-                joined.entry(slot.room_class).or_insert_with(|| vec![None; slot.windows.len()]);
-            for (kept, windows) in all.iter_mut().zip(&slot.windows) {
+        for slot in &mut self.slots {
+            let class = slot.room_class;
+            let own = of(slot);
+            let all = joined.entry(class).or_insert_with(|| vec![None; own.len()]);
+            for (kept, windows) in all.iter_mut().zip(own) {
                 *kept = place::join(kept, windows);
             }
         }
         for slot in &mut self.slots {
-            slot.windows.clone_from(&joined[&slot.room_class]);
+            let class = slot.room_class;
+            of(slot).clone_from(&joined[&class]);
         }
     }
 

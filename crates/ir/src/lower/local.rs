@@ -87,16 +87,7 @@ impl Executable {
     }
 
     fn memory(&self, slot: SlotId, rank: Rank) -> Option<Memory<'_>> {
-        let home = &self.slots[slot.index()].home;
-        let shape = home.local_shape(rank)?;
-        let mut strides = vec![1isize; shape.len()];
-        for axis in (0..shape.len().saturating_sub(1)).rev() {
-            strides[axis] =
-                strides[axis + 1] * isize::try_from(shape[axis + 1]).unwrap_or(isize::MAX);
-        }
-        let coordinates =
-            (0..shape.len()).map(|axis| home.coordinate(rank, axis).unwrap_or(0)).collect();
-        Some(Memory { home, coordinates, strides })
+        Memory::new(&self.slots[slot.index()].home, rank)
     }
 
     /// The boxes that a rank computes.
@@ -300,18 +291,18 @@ impl Executable {
     /// The elements that a rank owns of a slot, as a box of its memory.
     #[must_use]
     pub fn local_owned(&self, slot: SlotId, rank: Rank) -> Option<(Vec<usize>, Places)> {
-        let memory = self.memory(slot, rank)?;
-        let axes = place::axes(memory.home).iter().enumerate();
-        let own = axes.map(|(axis, map)| match place::is_block(map) {
-            true => map.owned(memory.coordinates[axis]),
-            false => (0, map.local_length(memory.coordinates[axis])),
-        });
-        let own: Vec<(usize, usize)> = own.collect();
-        let shape: Vec<usize> = own.iter().map(|(from, to)| to - from).collect();
-        if shape.contains(&0) {
-            return None;
-        }
-        Some((shape, memory.places(&identity_of(&own), &box_runs(&own))?))
+        owned_places(&self.slots[slot.index()].home, rank)
+    }
+
+    /// True if a rank reads an argument where the caller has it.
+    #[must_use]
+    pub fn takes_directly(&self, argument: usize, rank: Rank) -> bool {
+        let Some(lent) = self.lent.as_ref().and_then(|list| list.get(argument)) else {
+            return false;
+        };
+        let slot = self.arguments[argument].0;
+        self.local_shape(slot, rank) == lent.home.local_shape(rank)
+            && self.local_owned(slot, rank) == owned_places(&lent.home, rank)
     }
 
     fn copy_of(
@@ -332,7 +323,38 @@ impl Executable {
     }
 }
 
-impl Memory<'_> {
+/// The elements that a rank owns of an array that lives so, as a box of its memory; `None` if there
+/// are none.
+#[must_use]
+pub fn owned_places(home: &Distribution, rank: Rank) -> Option<(Vec<usize>, Places)> {
+    let memory = Memory::new(home, rank)?;
+    let axes = place::axes(memory.home).iter().enumerate();
+    let own = axes.map(|(axis, map)| match place::is_block(map) {
+        true => map.owned(memory.coordinates[axis]),
+        false => (0, map.local_length(memory.coordinates[axis])),
+    });
+    let own: Vec<(usize, usize)> = own.collect();
+    let shape: Vec<usize> = own.iter().map(|(from, to)| to - from).collect();
+    if shape.contains(&0) {
+        return None;
+    }
+    Some((shape, memory.places(&identity_of(&own), &box_runs(&own))?))
+}
+
+impl<'a> Memory<'a> {
+    /// What a rank has of an array that lives so; `None` if it is outside of the mesh.
+    fn new(home: &'a Distribution, rank: Rank) -> Option<Self> {
+        let shape = home.local_shape(rank)?;
+        let mut strides = vec![1isize; shape.len()];
+        for axis in (0..shape.len().saturating_sub(1)).rev() {
+            strides[axis] =
+                strides[axis + 1] * isize::try_from(shape[axis + 1]).unwrap_or(isize::MAX);
+        }
+        let coordinates =
+            (0..shape.len()).map(|axis| home.coordinate(rank, axis).unwrap_or(0)).collect();
+        Some(Self { home, coordinates, strides })
+    }
+
     /// Where the elements of a box lie that is read in this way.
     fn places(&self, access: &[Along], runs: &[Run]) -> Option<Places> {
         let mut places = Places { offset: 0, strides: vec![0; runs.len()] };

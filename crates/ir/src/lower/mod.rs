@@ -39,7 +39,7 @@ pub use executable::{
     Read, Repeat, Slot, SlotId, Step, Stretch, Turns, Write,
 };
 
-pub use local::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Places};
+pub use local::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Places, owned_places};
 pub use placed::place;
 pub use team::home_of;
 
@@ -60,9 +60,21 @@ pub struct Setting {
     pub teams: BTreeMap<String, Vec<Rank>>,
     /// The types of the arguments that are really given, where the program leaves lengths open.
     pub arguments: Option<Vec<Type>>,
+    /// How the arguments really lie in memory, with the room around them, where a caller lends them;
+    /// else they are copied in, and live where their types say.
+    pub lent: Option<Vec<Lent>>,
     /// True if sums of real floats may be rounded at every step, in any order: 8 bytes per number
     /// travel instead of 568, and the last digits depend on the ranks.
     pub fast: bool,
+}
+
+/// An argument that a program reads where it is.
+#[derive(Clone, Debug)]
+pub struct Lent {
+    /// Where its elements live, and the room around them.
+    pub home: Distribution,
+    /// True if nobody needs it afterwards: the program may do with its memory what it likes.
+    pub spent: bool,
 }
 
 /// Why a program cannot be lowered, and where that was written.
@@ -117,9 +129,18 @@ pub(crate) struct SlotInfo {
     home: Distribution,
     /// What is asked for beyond the owned part, per axis.
     windows: Vec<Option<Windows>>,
+    /// What there is room for anyway, per axis: more than is asked for, perhaps.
+    room: Vec<Option<Windows>>,
     place: Place,
     /// Slots of one class trade places in loops: they get the same room.
     room_class: SlotId,
+}
+
+impl SlotInfo {
+    /// What it gets room for, per axis.
+    pub(crate) fn all_room(&self) -> Vec<Option<Windows>> {
+        self.windows.iter().zip(&self.room).map(|(one, other)| place::join(one, other)).collect()
+    }
 }
 
 /// How a value is used.
@@ -213,9 +234,19 @@ impl<'a> Lowering<'a> {
                     "argument {number} has lengths that are not known, expected all of them"
                 ));
             };
-            let home = self.declared_home(&ty, &shape)?;
-            let home = home.map_or_else(|| self.auto(&shape), Ok)?;
-            let slot = self.new_slot(dtype, home);
+            let lent = self.setting.lent.as_ref().and_then(|list| list.get(number));
+            let slot = match lent {
+                Some(lent) => {
+                    let slot = self.new_slot(dtype, place::plain(&lent.home)?);
+                    self.slots[slot.index()].room = place::windows_of(&lent.home);
+                    slot
+                }
+                None => {
+                    let home = self.declared_home(&ty, &shape)?;
+                    let home = home.map_or_else(|| self.auto(&shape), Ok)?;
+                    self.new_slot(dtype, home)
+                }
+            };
             let expr = self.exprs.slot(slot, dtype, &shape);
             self.env.insert(*value, expr);
             self.note_home(*value)?;

@@ -155,22 +155,45 @@ pub(crate) fn owned(map: &AxisMap, coordinate: usize) -> (i64, i64) {
     (i64::try_from(low).unwrap_or(i64::MAX), i64::try_from(high).unwrap_or(i64::MAX))
 }
 
-/// The distribution with room, and if `hold` held, in these windows where an axis has some.
+/// The distribution that holds these windows where an axis has some, and has room for others, which
+/// contain them.
 pub(crate) fn windowed(
     home: &Distribution,
-    windows: &[Option<Windows>],
-    hold: bool,
+    held: &[Option<Windows>],
+    room: &[Option<Windows>],
 ) -> Result<Distribution, Problem> {
     let mesh = home.mesh();
-    let described = axes(home).iter().zip(windows).map(|(map, windows)| {
-        let axis = describe(map, mesh);
-        match windows {
-            None => axis,
-            Some(list) if hold => axis.held(list),
-            Some(list) => axis.room(list),
+    let described = axes(home).iter().zip(room).enumerate().map(|(axis, (map, room))| {
+        let (described, held) = (describe(map, mesh), held.get(axis).cloned().flatten());
+        match (held, room) {
+            (Some(held), room) if room.as_ref().is_none_or(|room| *room == held) => {
+                described.held(&held)
+            }
+            (Some(held), Some(room)) => described.held(&held).room(room),
+            (None, Some(room)) => described.room(room),
+            (_, None) => described,
         }
     });
     build(home.shape(), mesh, described.collect())
+}
+
+/// What each coordinate has room for, along axes where that is more than it owns.
+pub(crate) fn windows_of(home: &Distribution) -> Vec<Option<Windows>> {
+    let window = |map: &AxisMap, coordinate: usize| {
+        let number = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+        let origin = map.global(coordinate, 0).map_or(0, |(index, _)| number(index));
+        match map.local_length(coordinate) {
+            0 => (owned(map, coordinate).0, owned(map, coordinate).0),
+            length => (origin, origin + number(length)),
+        }
+    };
+    let axis = |map: &AxisMap| {
+        let windows: Windows = (0..map.parts()).map(|at| window(map, at)).collect();
+        let wide = is_block(map)
+            && windows.iter().enumerate().any(|(at, window)| *window != owned(map, at));
+        wide.then_some(windows)
+    };
+    axes(home).iter().map(axis).collect()
 }
 
 /// Windows of two requests together.

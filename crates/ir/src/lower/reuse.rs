@@ -144,6 +144,12 @@ impl Executable {
         for (slot, _) in &self.results {
             lives.touch(*slot, usize::MAX);
         }
+        // Memory that callers want back is nobody else's.
+        for ((slot, _), lent) in self.arguments.iter().zip(self.lent.iter().flatten()) {
+            if !lent.spent {
+                lives.touch(*slot, usize::MAX);
+            }
+        }
         let mut order: Vec<SlotId> = lives.lives.keys().copied().collect();
         order.sort_by_key(|slot| (lives.lives[slot].from, *slot));
         let mut memories: Vec<(String, usize, SlotId)> = Vec::new();

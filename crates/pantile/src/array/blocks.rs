@@ -19,9 +19,9 @@ use pantile_engine::DType;
 use pantile_geometry::Fingerprint;
 use pantile_ir::{Boundary, Function, Op, Place, Program, Type};
 
-use super::evaluate::{called, function};
 use super::fault::Fault;
 use super::node::{Node, lock};
+use super::program::{called, function};
 use super::{Array, SliceItem, World, here};
 
 /// A stretch of an axis: first index, last index (excluded), length of a block in it.

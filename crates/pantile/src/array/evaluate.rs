@@ -1,72 +1,74 @@
 //! From recorded operations to a program, and from there to elements.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pantile_comm::Call;
-use pantile_engine::{Job, available_memory};
-use pantile_geometry::{Distribution, Fingerprint};
-use pantile_ir::lower::{self, Executable};
-use pantile_ir::{Env, Function, Op, Operation, Place, Program, Type, Value};
+use pantile_engine::{ArrayId, Error, Job, available_memory};
+use pantile_ir::lower::Executable;
+use pantile_ir::{Place, Scalar};
 use pantile_plan::{Machine, Terrain};
 
 use super::fault::Fault;
+use super::graph::{Fates, Graph};
+use super::known::Known;
 use super::node::{Node, Stored, Tiles, lock};
 use super::world::World;
+
+/// Programs that need more bytes ask first whether they are there.
+const MUCH: usize = 256 << 20;
 
 impl World {
     /// Computes what these nodes stand for, and what others refer to on the way. `place` is the line
     /// that looks.
     pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
         let _turn = lock(&self.inner.turn);
-        let order = self.order(targets, &ends)?;
-        if order.is_empty() {
+        let graph = self.graph(targets, &ends)?;
+        if graph.order.is_empty() {
             return Ok(());
         }
-        let kept = self.agreed(&order, targets, place)?;
-        let (program, arguments) = self.program(&order, &kept);
-        let key = key(&program, self.ranks());
-        let executable = self.executable(&program, key)?;
-        self.check_forbidden(&executable)?;
-        let ids: Vec<_> = kept.iter().map(|_| self.inner.new_id()).collect();
+        let fates = self.agreed(&graph, targets, place)?;
+        let keys = graph.keys(self.ranks(), &fates);
+        let (key, known) = self.known(&graph, &fates, keys)?;
+        self.check_memory(&known)?;
+        self.check_forbidden(&known.executable)?;
+        let ids: Vec<ArrayId> = known.homes.iter().map(|_| self.inner.new_id()).collect();
         let job = Arc::new(Job {
             key,
-            arguments: arguments
-                .iter()
-                .map(|node| lock(&node.stored).as_ref().map(|stored| stored.id))
-                .collect::<Option<_>>()
-                .unwrap_or_default(),
+            numbers: if known.open { numbers_of(&graph) } else { Vec::new() },
+            arguments: graph.leaves.iter().zip(&fates.spent).map(argument).collect(),
             results: ids.clone(),
             forget: lock(&self.inner.garbage).drain(..).collect(),
-            executable: Arc::clone(&executable),
+            executable: Arc::clone(&known.executable),
+            light: known.light,
         });
         let ran = lock(&self.inner.crew).run(&job);
-        if let Err(error) = ran {
-            // Of a program that still runs nobody will ask for the results.
-            lock(&self.inner.garbage).extend(ids);
-            return Err(error.into());
+        let interrupted = ran == Err(Error::Interrupted);
+        match ran {
+            Ok(()) | Err(Error::Interrupted) => {}
+            Err(error) => return Err(error.into()),
         }
-        for ((node, id), (slot, _)) in kept.iter().zip(ids).zip(&executable.results) {
-            let home = executable.plain_home(*slot);
-            let garbage = Arc::clone(&self.inner.garbage);
+        // Also if the caller did not wait: the ranks come to the end of it.
+        let kept = graph.order.iter().zip(&fates.kept).filter(|(_, kept)| **kept);
+        for (((node, _), id), home) in kept.zip(ids).zip(&known.homes) {
+            let (garbage, home) = (Arc::clone(&self.inner.garbage), Arc::clone(home));
             *lock(&node.stored) = Some(Stored { id, home, tiles: Tiles::default(), garbage });
-        }
-        // What they were made of is not needed any more.
-        for node in &kept {
+            // What it was made of is not needed any more.
             let made = lock(&node.made).take();
             drop(made);
         }
         self.inner.pending.store(0, Ordering::Relaxed);
-        Ok(())
+        if interrupted { Err(Error::Interrupted.into()) } else { Ok(()) }
     }
 
     /// Refuses a program that needs more memory than there is: asking for it would end the process.
-    fn check_memory(&self, executable: &Executable) -> Result<(), Fault> {
-        let ranks = self.inner.hosted.iter();
-        let needed =
-            ranks.fold(0usize, |all, rank| all.saturating_add(executable.needed_bytes(*rank)));
-        match available_memory() {
+    fn check_memory(&self, known: &Known) -> Result<(), Fault> {
+        let needed = known.needed;
+        if needed < MUCH {
+            return Ok(());
+        }
+        let spare = lock(&self.inner.crew).spare_bytes();
+        match available_memory().map(|free| free.saturating_add(spare)) {
             Some(free) if needed > free => {
                 let message = format!(
                     "computing this needs {needed} bytes of memory here, but {free} are free"
@@ -98,20 +100,16 @@ impl World {
         }
     }
 
-    /// The nodes whose elements are kept: those that are asked for, and those that somebody refers
-    /// to. Where every process is a rank, what one of them refers to is kept by all, because
-    /// handles need not end on all of them at the same time.
-    fn agreed(
-        &self,
-        order: &[Arc<Node>],
-        targets: &[Arc<Node>],
-        place: &Place,
-    ) -> Result<Vec<Arc<Node>>, Fault> {
-        let mut flags = kept(order, targets);
+    /// What becomes of nodes. Where every process is a rank, what one of them refers to is kept by
+    /// all, because handles need not end on all of them at the same time.
+    fn agreed(&self, graph: &Graph, targets: &[Arc<Node>], place: &Place) -> Result<Fates, Fault> {
+        let mut fates = graph.fates(targets);
         if self.ranks() > self.inner.hosted.len() {
-            let (program, _) = self.program(order, targets);
+            let wanted = |node: &Arc<Node>| targets.iter().any(|target| Arc::ptr_eq(target, node));
+            let kept = graph.order.iter().map(wanted).collect();
+            let plain = Fates { kept, spent: vec![false; graph.leaves.len()] };
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
-            let fingerprint = key(&program, self.ranks()) as u64;
+            let fingerprint = graph.keys(self.ranks(), &plain).whole as u64;
             let (file, line) = (place.file.to_string().into(), place.line);
             // Who refuses to move anything must not leave the others waiting.
             let name = match self.inner.forbidden.load(Ordering::Relaxed) {
@@ -119,18 +117,24 @@ impl World {
                 false => "compute",
             };
             let call = Call { name: name.into(), fingerprint, file, line };
+            let needed = fates.spent.iter().map(|spent| !spent);
+            let mut flags: Vec<bool> = fates.kept.iter().copied().chain(needed).collect();
             lock(&self.inner.crew).agree(&call, &mut flags)?;
+            let needed = flags.split_off(fates.kept.len());
+            fates = Fates { kept: flags, spent: needed.into_iter().map(|flag| !flag).collect() };
         }
-        let flagged = order.iter().zip(flags).filter(|(_, flag)| *flag);
-        Ok(flagged.map(|(node, _)| Arc::clone(node)).collect())
+        Ok(fates)
     }
 
     /// The program that computes these nodes, without running it.
     pub(crate) fn plan(&self, targets: &[Arc<Node>]) -> Result<Arc<Executable>, Fault> {
         let _turn = lock(&self.inner.turn);
-        let order = self.order(targets, &ends)?;
-        let (program, _) = self.program(&order, targets);
-        self.executable(&program, key(&program, self.ranks()))
+        let graph = self.graph(targets, &ends)?;
+        let wanted = |node: &Arc<Node>| targets.iter().any(|target| Arc::ptr_eq(target, node));
+        let kept = graph.order.iter().map(wanted).collect();
+        let fates = Fates { kept, spent: vec![false; graph.leaves.len()] };
+        // Nothing is remembered: processes that look ahead must not differ from others later.
+        Ok(self.lowered_now(&graph, &fates, &[])?.executable)
     }
 
     /// Nodes up to those where the way ends, operands before users.
@@ -159,30 +163,21 @@ impl World {
         }
         Ok(order)
     }
+}
 
-    fn program(&self, order: &[Arc<Node>], results: &[Arc<Node>]) -> (Program, Vec<Arc<Node>>) {
-        let (function, arguments) = function("main", Vec::new(), order, results);
-        let mut functions = vec![function];
-        functions.extend(called(order));
-        (Program { functions, aliases: Vec::new() }, arguments)
-    }
+/// The values of the numbers of a program.
+fn numbers_of(graph: &Graph) -> Vec<Scalar> {
+    graph.numbers().into_iter().map(|(_, value)| value).collect()
+}
 
-    /// The program ready to run; `key` is its own.
-    fn executable(&self, program: &Program, key: u128) -> Result<Arc<Executable>, Fault> {
-        if let Some(known) = lock(&self.inner.executables).get(&key) {
-            return Ok(Arc::clone(known));
-        }
-        let executable = Arc::new(lower::compile(program, &self.setting())?);
-        self.check_memory(&executable)?;
-        self.inner.lowered.fetch_add(1, Ordering::Relaxed);
-        let mut all = lock(&self.inner.executables);
-        // A program that never repeats itself must not fill memory.
-        if all.len() >= 256 {
-            all.clear();
-        }
-        all.insert(key, Arc::clone(&executable));
-        Ok(executable)
+/// The name of a leaf; what is spent nobody looks at any more.
+fn argument((leaf, spent): (&Arc<Node>, &bool)) -> ArrayId {
+    let mut stored = lock(&leaf.stored);
+    let Some(stored) = stored.as_mut() else { return ArrayId(0) };
+    if *spent {
+        stored.tiles = Tiles::default();
     }
+    stored.id
 }
 
 /// Programs start from arrays that are stored.
@@ -193,98 +188,4 @@ fn ends(node: &Node) -> Result<bool, Fault> {
         return Err(Fault::new(message, node.place.clone()));
     }
     Ok(node.is_stored())
-}
-
-/// The functions that these nodes apply to blocks, each once.
-pub(crate) fn called(order: &[Arc<Node>]) -> Vec<Function> {
-    let mut functions: Vec<Function> = Vec::new();
-    for node in order {
-        let made = lock(&node.made);
-        for function in made.iter().flat_map(|made| made.functions.iter()) {
-            // Names are made of what functions do: equal ones are equal.
-            if functions.iter().all(|known| known.name != function.name) {
-                functions.push(function.clone());
-            }
-        }
-    }
-    functions
-}
-
-/// The function that computes results by these nodes, and its arguments: those that are given,
-/// then all stored ones.
-pub(crate) fn function(
-    name: &str,
-    mut arguments: Vec<Arc<Node>>,
-    order: &[Arc<Node>],
-    results: &[Arc<Node>],
-) -> (Function, Vec<Arc<Node>>) {
-    let mut function = Function::new(name);
-    let mut values: BTreeMap<*const Node, Value> = BTreeMap::new();
-    for node in &arguments {
-        let value = function.value(node.ty.clone());
-        function.body.arguments.push(value);
-        values.insert(Arc::as_ptr(node), value);
-    }
-    let mut value_of = |node: &Arc<Node>, function: &mut Function| -> Value {
-        if let Some(value) = values.get(&Arc::as_ptr(node)) {
-            return *value;
-        }
-        let value = match &*lock(&node.stored) {
-            Some(stored) => {
-                arguments.push(Arc::clone(node));
-                let value = function.value(at_home(&node.ty, &stored.home));
-                function.body.arguments.push(value);
-                value
-            }
-            None => function.value(node.ty.clone()),
-        };
-        values.insert(Arc::as_ptr(node), value);
-        value
-    };
-    let mut operations = Vec::new();
-    for node in order {
-        let made = lock(&node.made);
-        let Some(made) = made.as_ref() else { continue };
-        let operands = made.operands.iter().map(|of| value_of(of, &mut function)).collect();
-        let result = value_of(node, &mut function);
-        let operation = Operation::new(made.op.clone(), operands, vec![result]);
-        operations.push(operation.at(node.place.clone()));
-    }
-    let returned: Vec<Value> = results.iter().map(|node| value_of(node, &mut function)).collect();
-    function.results = returned.iter().map(|value| function.ty(*value).clone()).collect();
-    operations.push(Operation::new(Op::Return, returned, Vec::new()));
-    function.body.operations = operations;
-    (function, arguments)
-}
-
-/// Equal programs have equal keys.
-fn key(program: &Program, ranks: usize) -> u128 {
-    Fingerprint::of(&format!("{ranks} {program}")).0
-}
-
-/// Flags the targets, and nodes on the way that somebody outside refers to.
-fn kept(order: &[Arc<Node>], targets: &[Arc<Node>]) -> Vec<bool> {
-    let mut inside: BTreeMap<*const Node, usize> = BTreeMap::new();
-    for node in order {
-        for of in node.operands() {
-            *inside.entry(Arc::as_ptr(&of)).or_insert(0) += 1;
-        }
-    }
-    let flag = |node: &Arc<Node>| {
-        let pointer = Arc::as_ptr(node);
-        let wanted = targets.iter().filter(|target| Arc::as_ptr(target) == pointer).count();
-        // One reference is the list's own.
-        let known = 1 + wanted + inside.get(&pointer).copied().unwrap_or(0);
-        let cheap = lock(&node.made).as_ref().is_some_and(|made| made.operands.is_empty());
-        wanted > 0 || (Arc::strong_count(node) > known && !cheap)
-    };
-    order.iter().map(flag).collect()
-}
-
-/// The type of an array that lives somewhere already.
-fn at_home(ty: &Type, home: &Distribution) -> Type {
-    let Type::Array(array) = ty else { return ty.clone() };
-    let text = home.to_string();
-    let place = text.split_once(" on ").map_or("auto", |(_, place)| place);
-    Type::Array(array.placed(Some(Env::Spread(place.to_owned()))))
 }

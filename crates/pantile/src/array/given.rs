@@ -7,7 +7,7 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_ir::{Op, Type};
 
 use super::fault::Fault;
-use super::node::{Node, Stored, Tiles, lock};
+use super::node::{Home, Node, Stored, Tiles, lock};
 use super::sections::owned_shape;
 use super::{Array, World, elements, here};
 
@@ -65,7 +65,12 @@ impl World {
         let node = Node::new(Op::Copy, Vec::new(), ty, place);
         lock(&node.made).take();
         let garbage = Arc::clone(&self.inner.garbage);
-        *lock(&node.stored) = Some(Stored { id, home, tiles: Tiles::default(), garbage });
+        *lock(&node.stored) = Some(Stored {
+            id,
+            home: Home::new(home.clone(), home),
+            tiles: Tiles::default(),
+            garbage,
+        });
         Ok(Array::of(self, node))
     }
 

@@ -28,22 +28,26 @@ mod evaluate;
 mod fault;
 mod functions;
 mod given;
+mod graph;
+mod known;
 mod node;
 mod operators;
 mod peek;
 mod places;
+mod program;
 mod reductions;
 mod scalar;
 mod sections;
 mod shapes;
 mod show;
 mod slice;
+mod views;
 mod world;
 
 use std::cell::RefCell;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use pantile_engine::DType;
 use pantile_ir::{Index, Op, Slice, Type};
@@ -56,6 +60,7 @@ pub use slice::{SliceItem, by};
 pub use world::World;
 
 use node::{Node, lock};
+use views::{View, dense_strides};
 
 /// Operations that are recorded at most before they run by themselves.
 const MOST_PENDING: usize = 4096;
@@ -66,20 +71,15 @@ const MOST_PENDING: usize = 4096;
 pub struct Array {
     world: World,
     base: Arc<Mutex<Arc<Node>>>,
-    /// Slices of slices, from the base on.
+    /// Views of views, from the base on.
     view: Arc<[View]>,
+    /// What was last seen through a view that brings elements into another order: computed once, as
+    /// long as the base stays as it is.
+    seen: Option<Arc<Mutex<Seen>>>,
 }
 
-/// A slice of a base, with known numbers.
-#[derive(Clone)]
-struct View {
-    slice: Slice,
-    /// The lengths of the slice, and those that are left without single indices.
-    sizes: Vec<usize>,
-    shape: Vec<usize>,
-    /// The axes of the slice that are left, in order.
-    kept: Vec<usize>,
-}
+/// What was seen, and of which version of the base.
+type Seen = Option<(Weak<Node>, Arc<Node>)>;
 
 thread_local! {
     /// The line that stands for those of this program; see [`written_at`].
@@ -111,8 +111,12 @@ fn here() -> Place {
 
 impl Array {
     pub(crate) fn of(world: &World, node: Arc<Node>) -> Self {
-        let array =
-            Self { world: world.clone(), base: Arc::new(Mutex::new(node)), view: Arc::new([]) };
+        let array = Self {
+            world: world.clone(),
+            base: Arc::new(Mutex::new(node)),
+            view: none(),
+            seen: None,
+        };
         array.count();
         array
     }
@@ -129,11 +133,18 @@ impl Array {
 
     /// The node that has its elements now.
     pub(crate) fn node(&self, place: &Place) -> Arc<Node> {
-        let mut node = Arc::clone(&lock(&self.base));
-        for view in self.view.iter() {
-            node = cut(&node, view, place);
+        let base = Arc::clone(&lock(&self.base));
+        let see = || self.view.iter().fold(Arc::clone(&base), |node, view| view.of(&node, place));
+        let Some(seen) = &self.seen else { return see() };
+        let mut seen = lock(seen);
+        match &*seen {
+            Some((of, node)) if std::ptr::eq(of.as_ptr(), Arc::as_ptr(&base)) => Arc::clone(node),
+            _ => {
+                let node = see();
+                *seen = Some((Arc::downgrade(&base), Arc::clone(&node)));
+                node
+            }
         }
-        node
     }
 
     /// The result of an operation, or the first thing that is wrong with it.
@@ -200,17 +211,38 @@ impl Array {
     #[must_use]
     pub fn get(&self, slice: impl AsRef<[SliceItem]>) -> Self {
         let place = here();
-        match view_of(&self.shape(), slice.as_ref()) {
-            Ok(view) => {
-                let mut views = self.view.to_vec();
-                views.push(view);
-                Self { view: views.into(), ..self.clone() }
-            }
+        match View::slice(&self.shape(), slice.as_ref()) {
+            Ok(view) => self.viewed(view),
             Err(message) => {
                 let ty = Type::array(&[], self.dtype());
                 Self::of(&self.world, Node::faulty(Fault::new(message, place), ty))
             }
         }
+    }
+
+    /// This, seen through one more view.
+    pub(crate) fn viewed(&self, view: View) -> Self {
+        if view.is_all() {
+            return self.clone();
+        }
+        let mut views = self.view.to_vec();
+        match views.last().and_then(|last| last.then(&view)) {
+            Some(both) => {
+                views.pop();
+                views.push(both);
+            }
+            None => views.push(view),
+        }
+        let ordered = views.last().is_none_or(View::is_slice);
+        let seen = (!ordered).then(|| Arc::new(Mutex::new(None)));
+        Self { world: self.world.clone(), base: Arc::clone(&self.base), view: views.into(), seen }
+    }
+
+    /// How far neighbours along the axes would be apart in the memory of the base, if one machine had
+    /// it all.
+    pub(crate) fn strides(&self) -> Option<Vec<isize>> {
+        let dense = dense_strides(&lock(&self.base).shape());
+        self.view.iter().try_fold(dense, |strides, view| view.strides(&strides))
     }
 
     /// Assigns to a slice; every view of the same elements sees it. The value is broadcast.
@@ -227,6 +259,10 @@ impl Array {
 
     fn assign_at(&self, value: Operand, place: Place) {
         let value = value.array(&self.world, self.dtype(), &place);
+        // `a[i] += 1` of Python ends by assigning a view to itself.
+        if Arc::ptr_eq(&self.base, &value.base) && self.view == value.view {
+            return;
+        }
         let changed = self.changed(&value, &place);
         *lock(&self.base) = changed;
         self.count();
@@ -252,7 +288,7 @@ impl Array {
         // All versions on the way from the base to this view.
         let mut bases = vec![base];
         for view in self.view.iter() {
-            let next = cut(&bases[bases.len() - 1], view, place);
+            let next = view.of(&bases[bases.len() - 1], place);
             bases.push(next);
         }
         let whole = Slice {
@@ -268,9 +304,7 @@ impl Array {
             _ => spread(source, &shape, place),
         };
         for (view, base) in self.view.iter().zip(&bases).rev() {
-            let full = reshaped(changed, &view.sizes, place);
-            let op = Op::ImmutableInsertSlice(view.slice.clone());
-            changed = Node::new(op, vec![full, Arc::clone(base)], base.ty.clone(), place.clone());
+            changed = view.put(changed, base, place);
         }
         changed
     }
@@ -295,17 +329,6 @@ fn elements(shape: &[usize]) -> Result<usize, String> {
         .ok_or_else(|| format!("got shape {shape:?}, expected at most {} elements", isize::MAX))
 }
 
-/// A slice of a node.
-fn cut(node: &Arc<Node>, view: &View, place: &Place) -> Arc<Node> {
-    let dtype = node.ty.dtype().unwrap_or(DType::F64);
-    let ty = Type::array(&view.shape, dtype);
-    if let Some(fault) = &node.fault {
-        return Node::faulty(fault.clone(), ty);
-    }
-    let op = Op::ExtractSlice(view.slice.clone());
-    Node::new(op, vec![Arc::clone(node)], ty, place.clone())
-}
-
 /// A node seen at a larger shape.
 fn spread(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
     if node.shape() == shape {
@@ -315,42 +338,14 @@ fn spread(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
     Node::new(Op::Broadcast, vec![node], ty, place.clone())
 }
 
-/// A node in another shape.
-fn reshaped(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
-    if node.shape() == shape {
-        return node;
-    }
-    let ty = Type::array(shape, node.ty.dtype().unwrap_or(DType::F64));
-    Node::new(Op::Reshape { copy: None }, vec![node], ty, place.clone())
-}
-
 fn known(size: usize) -> Index {
     Index::Known(i64::try_from(size).unwrap_or(i64::MAX))
 }
 
-fn view_of(shape: &[usize], items: &[SliceItem]) -> Result<View, String> {
-    if items.len() > shape.len() {
-        return Err(format!(
-            "got a slice of {} axes, expected at most the {} of shape {shape:?}",
-            items.len(),
-            shape.len()
-        ));
-    }
-    let mut view =
-        View { slice: Slice::default(), sizes: Vec::new(), shape: Vec::new(), kept: Vec::new() };
-    for (axis, length) in shape.iter().enumerate() {
-        let item = items.get(axis).copied().unwrap_or(SliceItem::Range(None, None, 1));
-        let (offset, size, step, goes) = slice::resolve(item, axis, *length)?;
-        view.slice.offsets.push(Index::Known(offset));
-        view.slice.sizes.push(known(size));
-        view.slice.strides.push(Index::Known(step));
-        view.sizes.push(size);
-        if !goes {
-            view.shape.push(size);
-            view.kept.push(axis);
-        }
-    }
-    Ok(view)
+/// No views.
+fn none() -> Arc<[View]> {
+    static NONE: OnceLock<Arc<[View]>> = OnceLock::new();
+    Arc::clone(NONE.get_or_init(|| Arc::new([])))
 }
 
 /// What stands on one side of an operator: an array or a number.

@@ -21,6 +21,8 @@ pub(crate) struct Node {
     pub(crate) fault: Option<Fault>,
     /// A number for walks through the graph.
     mark: AtomicU64,
+    /// Its own number in the last walk.
+    number: AtomicU64,
 }
 
 /// An operation with its operands.
@@ -34,11 +36,28 @@ pub(crate) struct Made {
 /// An array that the ranks keep as long as somebody refers to it.
 pub(crate) struct Stored {
     pub(crate) id: ArrayId,
-    pub(crate) home: Distribution,
+    pub(crate) home: Arc<Home>,
     /// The tiles of the ranks that this process hosts, once somebody has looked at them.
     pub(crate) tiles: Tiles,
     /// Where to say that nobody does any more.
     pub(crate) garbage: Arc<Mutex<Vec<ArrayId>>>,
+}
+
+/// Where a stored array lives.
+pub(crate) struct Home {
+    /// Who owns what, and nothing else.
+    pub(crate) plain: Distribution,
+    /// How it lies in memory, with the room around what is owned.
+    pub(crate) room: Distribution,
+    /// Equal homes have equal ones.
+    pub(crate) fingerprint: u128,
+}
+
+impl Home {
+    pub(crate) fn new(plain: Distribution, room: Distribution) -> Arc<Self> {
+        let fingerprint = room.fingerprint().0;
+        Arc::new(Self { plain, room, fingerprint })
+    }
 }
 
 /// Tiles by rank, asked for once.
@@ -82,8 +101,9 @@ impl Node {
     }
 
     fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Arc<Self> {
-        let (made, stored, mark) = (Mutex::new(made), Mutex::new(None), AtomicU64::new(0));
-        Arc::new(Self { made, ty, place, stored, fault, mark })
+        let (made, stored) = (Mutex::new(made), Mutex::new(None));
+        let (mark, number) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Self { made, ty, place, stored, fault, mark, number })
     }
 
     /// Its operands; none once it is stored.
@@ -107,6 +127,21 @@ impl Node {
 
     pub(crate) fn set_mark(&self, mark: u64) {
         self.mark.store(mark, Ordering::Relaxed);
+    }
+
+    /// Gives it its number in a walk; false if it has one already.
+    pub(crate) fn meet(&self, mark: u64, number: u64) -> bool {
+        let new = self.mark() != mark;
+        if new {
+            self.set_mark(mark);
+            self.number.store(number, Ordering::Relaxed);
+        }
+        new
+    }
+
+    /// Its number in the last walk.
+    pub(crate) fn number(&self) -> u64 {
+        self.number.load(Ordering::Relaxed)
     }
 
     /// Its lengths.

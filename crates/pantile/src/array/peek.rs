@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pantile_geometry::Distribution;
-use pantile_ir::Index;
+use pantile_geometry::{Cut, Distribution};
 
+use super::Array;
 use super::node::lock;
-use super::{Array, View};
+use super::views::unravel;
 
 /// Views with more elements are cut out by a program.
 const FEW: usize = 4096;
@@ -30,35 +30,13 @@ impl Array {
                 .view
                 .iter()
                 .rev()
-                .fold(unravel(number, &shape), |index, view| through(view, &index));
-            let Some((rank, place)) = find(&home, &index) else { return false };
+                .fold(unravel(number, &shape), |index, view| view.through(&index));
+            let Some((rank, place)) = find(&home.room, &index) else { return false };
             let Some((_, tile)) = tiles.iter().find(|(own, _)| *own == rank) else { return false };
             element.copy_from_slice(&tile.as_bytes()[place * size..][..size]);
         }
         true
     }
-}
-
-/// The index of the element with a number in row-major order.
-fn unravel(mut number: usize, shape: &[usize]) -> Vec<usize> {
-    let mut index = vec![0; shape.len()];
-    for (at, length) in index.iter_mut().zip(shape).rev() {
-        (*at, number) = (number % length, number / length);
-    }
-    index
-}
-
-/// The index in what a view looks at.
-fn through(view: &View, index: &[usize]) -> Vec<usize> {
-    let number = |entry: &Index| match entry {
-        Index::Known(number) => *number,
-        Index::Operand => 0,
-    };
-    let mut outer: Vec<i64> = view.slice.offsets.iter().map(number).collect();
-    for (axis, at) in view.kept.iter().zip(index) {
-        outer[*axis] += number(&view.slice.strides[*axis]) * i64::try_from(*at).unwrap_or(0);
-    }
-    outer.into_iter().map(|at| usize::try_from(at).unwrap_or(0)).collect()
 }
 
 /// The rank that owns an element, and its place among what that rank has.
@@ -67,7 +45,12 @@ fn find(home: &Distribution, index: &[usize]) -> Option<(usize, usize)> {
     let mut place = 0;
     for (axis, (map, at)) in home.axes()?.iter().zip(index).enumerate() {
         let coordinate = home.coordinate(rank, axis)?;
-        place = place * map.local_length(coordinate) + map.local(coordinate, 0, *at)?;
+        // Blocks may have room around them.
+        let local = match matches!(map.cut(), Cut::Block(_)) && map.view().is_none() {
+            true => at.checked_sub(map.global(coordinate, 0)?.0)?,
+            false => map.local(coordinate, 0, *at)?,
+        };
+        place = place * map.local_length(coordinate) + local;
     }
     Some((rank, place))
 }

@@ -6,7 +6,7 @@ use pantile_engine::Tile;
 use pantile_geometry::{AxisMap, Cut, Distribution, Rank};
 
 use super::fault::Fault;
-use super::node::{Node, Tiles, lock};
+use super::node::{Home, Node, Tiles, lock};
 use super::{Array, World, here};
 
 /// What one rank has of an array.
@@ -14,9 +14,10 @@ use super::{Array, World, here};
 pub struct Section {
     /// The rank.
     pub rank: Rank,
-    /// Its elements, row-major over [`Section::shape`]; they never change.
+    /// Its memory, row-major over [`Section::room`]. What is owned never changes; the room around it
+    /// belongs to whatever runs.
     pub tile: Arc<Tile>,
-    home: Distribution,
+    home: Arc<Home>,
 }
 
 impl Section {
@@ -24,13 +25,34 @@ impl Section {
     /// first and last (excluded).
     #[must_use]
     pub fn runs(&self) -> Vec<Vec<(usize, usize)>> {
-        runs_of(&self.home, self.rank)
+        runs_of(&self.home.plain, self.rank)
     }
 
-    /// The length of each axis of what this rank has.
+    /// The length of each axis of what this rank owns.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
-        owned_shape(&self.home, self.rank)
+        owned_shape(&self.home.plain, self.rank)
+    }
+
+    /// For each axis, the length of the memory, and where in it what is owned begins.
+    #[must_use]
+    pub fn room(&self) -> Vec<(usize, usize)> {
+        let Some(maps) = self.home.room.axes() else { return Vec::new() };
+        let here = self.home.room.mesh().position_of(self.rank).is_some();
+        let along = |(axis, map): (usize, &AxisMap)| {
+            if !here {
+                return (0, 0);
+            }
+            let coordinate = self.home.room.coordinate(self.rank, axis).unwrap_or(0);
+            let length = map.local_length(coordinate);
+            if !(matches!(map.cut(), Cut::Block(_)) && map.view().is_none()) {
+                return (length, 0);
+            }
+            let (first, last) = map.owned(coordinate);
+            let origin = map.global(coordinate, 0).map_or(first, |(index, _)| index);
+            (length, if first < last { first.saturating_sub(origin) } else { 0 })
+        };
+        maps.iter().enumerate().map(along).collect()
     }
 
     /// Copies its elements to their places among the bytes of the whole array.
@@ -39,15 +61,16 @@ impl Section {
     }
 
     /// Copies elements of `size` pieces each to their places.
-    pub(crate) fn place<T: Copy>(&self, mut from: &[T], size: usize, whole: &mut [T]) {
+    pub(crate) fn place<T: Copy>(&self, from: &[T], size: usize, whole: &mut [T]) {
         // Also a rank outside of the mesh of a single element, which has none.
         if from.is_empty() {
             return;
         }
-        each_row(&self.runs(), self.home.shape(), 0, 0, &mut |start, length| {
-            let (row, rest) = from.split_at(length * size);
+        let (runs, room) = (self.runs(), self.room());
+        let rows = Rows { runs: &runs, shape: self.home.plain.shape(), room: &room };
+        rows.each(0, (0, 0), &mut |start, local, length| {
+            let row = &from[local * size..][..length * size];
             whole[start * size..][..row.len()].copy_from_slice(row);
-            from = rest;
         });
     }
 }
@@ -87,7 +110,10 @@ pub fn runs_of(home: &Distribution, rank: Rank) -> Vec<Vec<(usize, usize)>> {
 pub fn part_of(home: &Distribution, rank: Rank, whole: &[u8], size: usize) -> Vec<u8> {
     let mut part = Vec::new();
     if home.mesh().position_of(rank).is_some() {
-        each_row(&runs_of(home, rank), home.shape(), 0, 0, &mut |start, length| {
+        let (runs, shape) = (runs_of(home, rank), owned_shape(home, rank));
+        let room: Vec<(usize, usize)> = shape.into_iter().map(|length| (length, 0)).collect();
+        let rows = Rows { runs: &runs, shape: home.shape(), room: &room };
+        rows.each(0, (0, 0), &mut |start, _, length| {
             part.extend_from_slice(&whole[start * size..][..length * size]);
         });
     }
@@ -105,21 +131,35 @@ pub(crate) fn owned_shape(home: &Distribution, rank: Rank) -> Vec<usize> {
     maps.iter().enumerate().map(length).collect()
 }
 
-/// Calls `f` with the place in the whole array and the length of every piece that lies in a row.
-fn each_row(
-    runs: &[Vec<(usize, usize)>],
-    shape: &[usize],
-    axis: usize,
-    before: usize,
-    f: &mut dyn FnMut(usize, usize),
-) {
-    let Some(own) = runs.get(axis) else { return f(before, 1) };
-    for (from, to) in own {
-        if axis + 1 == runs.len() {
-            f(before * shape[axis] + from, to - from);
-        } else {
-            for index in *from..*to {
-                each_row(runs, shape, axis + 1, before * shape[axis] + index, f);
+/// The pieces of a section that lie in a row, in the whole array and in the section.
+struct Rows<'a> {
+    runs: &'a [Vec<(usize, usize)>],
+    shape: &'a [usize],
+    /// Lengths of the memory, and where in it the section begins.
+    room: &'a [(usize, usize)],
+}
+
+impl Rows<'_> {
+    /// Calls `f` with the place in the whole array, the place in memory and the length of every
+    /// piece, in the order of memory.
+    fn each(
+        &self,
+        axis: usize,
+        (global, local): (usize, usize),
+        f: &mut dyn FnMut(usize, usize, usize),
+    ) {
+        let Some(own) = self.runs.get(axis) else { return f(global, local, 1) };
+        let (length, begin) = self.room[axis];
+        let (global, mut local) = (global * self.shape[axis], local * length + begin);
+        for (from, to) in own {
+            if axis + 1 == self.runs.len() {
+                f(global + from, local, to - from);
+                local += to - from;
+            } else {
+                for index in *from..*to {
+                    self.each(axis + 1, (global + index, local), f);
+                    local += 1;
+                }
             }
         }
     }
@@ -144,14 +184,14 @@ impl World {
     pub(crate) fn sections_of(&self, node: &Arc<Node>) -> Vec<Section> {
         let Some((home, tiles)) = self.tiles_of(node) else { return Vec::new() };
         let tiles = tiles.get().into_iter().flatten().cloned();
-        tiles.map(|(rank, tile)| Section { rank, tile, home: home.clone() }).collect()
+        tiles.map(|(rank, tile)| Section { rank, tile, home: Arc::clone(&home) }).collect()
     }
 
     /// Where a stored node lives, and the tiles of it that this process hosts.
-    pub(crate) fn tiles_of(&self, node: &Arc<Node>) -> Option<(Distribution, Tiles)> {
+    pub(crate) fn tiles_of(&self, node: &Arc<Node>) -> Option<(Arc<Home>, Tiles)> {
         let stored = lock(&node.stored);
         let stored = stored.as_ref()?;
         stored.tiles.get_or_init(|| lock(&self.inner.crew).get(stored.id));
-        Some((stored.home.clone(), Arc::clone(&stored.tiles)))
+        Some((Arc::clone(&stored.home), Arc::clone(&stored.tiles)))
     }
 }

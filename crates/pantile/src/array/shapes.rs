@@ -3,42 +3,46 @@
 use pantile_ir::infer;
 use pantile_ir::{Op, Type};
 
+use super::fault::Fault;
+use super::node::Node;
+use super::views::View;
 use super::{Array, elements, here};
 
 impl Array {
-    /// The same elements, row-major, in another shape.
+    /// The same elements, row-major, in another shape: a view where NumPy's is one, that is where
+    /// elements stay evenly spaced; else a copy.
     #[track_caller]
     #[must_use]
     pub fn reshape(&self, shape: &[usize]) -> Self {
         let place = here();
-        let node = self.node(&place);
         let ty = match elements(shape) == Ok(self.size()) {
             true => Ok(Type::array(shape, self.dtype())),
             false => Err(format!("got {shape:?} for the elements of shape {:?}", self.shape())),
         };
+        let view = View::reshape(&self.shape(), shape);
+        let even = || self.strides().is_some_and(|strides| view.strides(&strides).is_some());
+        if ty.is_ok() && even() {
+            return self.viewed(view);
+        }
+        let node = self.node(&place);
         Self::record(&self.world, Op::Reshape { copy: None }, vec![node], ty, place)
     }
 
-    /// The axes in another order: axis `i` of the result is axis `axes[i]` of this.
+    /// A view with the axes in another order: axis `i` of the result is axis `axes[i]` of this.
     #[track_caller]
     #[must_use]
     pub fn permute(&self, axes: &[usize]) -> Self {
         let place = here();
-        let node = self.node(&place);
         let shape = self.shape();
         let mut sorted = axes.to_vec();
         sorted.sort_unstable();
-        let ty = match sorted.into_iter().eq(0..shape.len()) {
-            true => {
-                let shape: Vec<usize> = axes.iter().map(|axis| shape[*axis]).collect();
-                Ok(Type::array(&shape, self.dtype()))
-            }
-            false => Err(format!(
-                "got axes {axes:?}, expected a permutation of the {} axes",
-                shape.len()
-            )),
-        };
-        Self::record(&self.world, Op::Permute(axes.to_vec()), vec![node], ty, place)
+        if sorted.into_iter().eq(0..shape.len()) {
+            return self.viewed(View::permute(&shape, axes));
+        }
+        let axes_of = shape.len();
+        let message = format!("got axes {axes:?}, expected a permutation of the {axes_of} axes");
+        let ty = Type::array(&[], self.dtype());
+        Self::of(&self.world, Node::faulty(Fault::new(message, place), ty))
     }
 
     /// The axes in reverse order.

@@ -86,7 +86,7 @@ impl Array {
         self.world.evaluate(&[Arc::clone(&node)], place)?;
         let inner = &self.world.inner;
         let bytes = self.size() * self.dtype().bytes();
-        let spread = lock(&node.stored).as_ref().is_some_and(|stored| !is_copy(&stored.home));
+        let spread = lock(&node.stored).as_ref().is_some_and(|stored| !is_copy(&stored.home.plain));
         if spread && self.world.ranks() > 1 {
             if inner.forbidden.load(Ordering::Relaxed) {
                 let message = format!(
@@ -131,7 +131,7 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         self.world.evaluate(&[Arc::clone(&node)], &place)?;
-        let home = lock(&node.stored).as_ref().map(|stored| stored.home.to_string());
+        let home = lock(&node.stored).as_ref().map(|stored| stored.home.plain.to_string());
         Ok(home.unwrap_or_default())
     }
 

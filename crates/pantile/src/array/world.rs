@@ -1,16 +1,16 @@
 //! The world as one caller sees it: all ranks, and what they keep.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pantile_comm::{Call, Communicator, Options, Rank};
 use pantile_engine::{ArrayId, Counters, Crew, DType};
 use pantile_geometry::Distribution;
-use pantile_ir::lower::{Executable, Setting, home_of};
+use pantile_ir::lower::{Setting, home_of};
 
 use super::fault::Fault;
 use super::here;
+use super::known::Book;
 use super::node::lock;
 use crate::launch::{Ranks, check_threads};
 use crate::{Launch, LaunchError};
@@ -33,7 +33,8 @@ pub(crate) struct Inner {
     pub(crate) crew: Mutex<Crew>,
     /// Whoever walks through the graph: one at a time.
     pub(crate) turn: Mutex<()>,
-    pub(crate) executables: Mutex<BTreeMap<u128, Arc<Executable>>>,
+    /// Programs that are known.
+    pub(crate) book: Mutex<Book>,
     /// Arrays that nobody refers to any more; forgotten with the next program.
     pub(crate) garbage: Arc<Mutex<Vec<ArrayId>>>,
     pub(crate) ids: AtomicU64,
@@ -58,7 +59,7 @@ impl World {
             hosted: crew.hosted(),
             crew: Mutex::new(crew),
             turn: Mutex::default(),
-            executables: Mutex::default(),
+            book: Mutex::default(),
             garbage: Arc::default(),
             ids: AtomicU64::new(0),
             marks: AtomicU64::new(0),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pantile_engine::{Engine, Runner, Tile};
 use pantile_geometry::Distribution;
-use pantile_ir::lower::{self, Executable, Setting};
+use pantile_ir::lower::{self, Executable, Lent, Setting};
 use pantile_ir::reference::Array;
 use pantile_ir::{Program, passes, text, verify};
 use pantile_lanes::{Complex, DType, Element, Scalar};
@@ -25,6 +25,39 @@ pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable
         lower::lower(&program, &setting)
     };
     made.map(Arc::new).map_err(|error| format!("lower: {error}"))
+}
+
+/// The program for arguments that are read where they are: some with the room that the program
+/// needs, some with more or none, some of which it may spend.
+///
+/// # Errors
+/// If it cannot be lowered.
+pub fn compile_lent(trial: &Trial, ranks: usize) -> Result<Arc<Executable>, String> {
+    let alone = compile(trial, ranks, true)?;
+    let lent = alone.arguments.iter().enumerate().map(|(number, (slot, _))| {
+        let plain = alone.plain_home(*slot);
+        let home = match (number + ranks) % 3 {
+            0 => plain,
+            1 => alone.slots[slot.index()].home.clone(),
+            _ => with_room(&plain),
+        };
+        Lent { home, spent: (number + trial.arguments.len()) % 2 == 0 }
+    });
+    let setting = Setting { lent: Some(lent.collect()), ..setting(trial, ranks) };
+    let made = lower::compile(&trial.program, &setting);
+    made.map(Arc::new).map_err(|error| format!("lower: {error}"))
+}
+
+/// Blocks with room around them.
+fn with_room(home: &Distribution) -> Distribution {
+    let text = home.to_string();
+    let Some((mesh, axes)) = text.split_once(": ") else { return home.clone() };
+    let wider = axes.split(", ").map(|axis| match axis.starts_with("block(") {
+        true => format!("{axis} room halo 2 1"),
+        false => axis.to_owned(),
+    });
+    let wider = wider.collect::<Vec<_>>().join(", ");
+    format!("{mesh}: {wider}").parse().unwrap_or_else(|_| home.clone())
 }
 
 /// The program with a place for every array, printed and read again, must become the same steps.
@@ -60,6 +93,7 @@ fn setting(trial: &Trial, ranks: usize) -> Setting {
 }
 
 /// Runs the program on one rank twice, and compares what the rank owns of the results. Collective.
+/// Of a program that was compiled for arguments that are lent, tiles have room around them.
 ///
 /// # Errors
 /// The first difference, or the error of the run.
@@ -76,7 +110,11 @@ pub fn on_rank(
         .arguments
         .iter()
         .zip(&trial.arguments)
-        .map(|((slot, _), array)| tile(array, &owned(home(*slot), rank)))
+        .enumerate()
+        .map(|(number, ((slot, _), array))| match &executable.lent {
+            None => tile(array, &owned(home(*slot), rank).collect::<Vec<_>>()),
+            Some(lent) => in_room(array, &lent[number].home, rank),
+        })
         .collect();
     let results = &executable.results;
     if results.len() != expected.len() {
@@ -86,7 +124,7 @@ pub fn on_rank(
         let got = runner.run(engine, &given).map_err(|error| error.to_string())?;
         for (number, (tile, array)) in got.iter().zip(expected).enumerate() {
             let home = home(results[number].0);
-            same(tile, array, home, rank)
+            same(tile, array, (home, executable.lent.is_some()), rank)
                 .map_err(|fault| format!("round {round}, result {number}, rank {rank}: {fault}"))?;
         }
     }
@@ -94,7 +132,30 @@ pub fn on_rank(
 }
 
 /// The row-major numbers of the elements that a rank owns, in the order of its memory.
-fn owned(home: &Distribution, rank: usize) -> Vec<usize> {
+fn owned(home: &Distribution, rank: usize) -> impl Iterator<Item = usize> {
+    placed(home, rank).into_iter().map(|(_, number)| number)
+}
+
+/// The tile of a rank with the room around it.
+fn in_room(array: &Array, home: &Distribution, rank: usize) -> Tile {
+    let shape = home.local_shape(rank).unwrap_or_else(|| vec![0]);
+    // Any element will do where nobody looks; none are needed if there are none at all.
+    let mut numbers = vec![0; shape.iter().product()];
+    if array.data.is_empty() {
+        return Tile::zeroed(array.dtype, numbers.len());
+    }
+    for (local, number) in placed(home, rank) {
+        numbers[number_of(&shape, &local)] = number;
+    }
+    tile(array, &numbers)
+}
+
+fn number_of(shape: &[usize], index: &[usize]) -> usize {
+    shape.iter().zip(index).fold(0, |number, (length, at)| number * length + at)
+}
+
+/// Where a rank has which elements, in the order of its memory.
+fn placed(home: &Distribution, rank: usize) -> Vec<(Vec<usize>, usize)> {
     let shape = home.shape();
     let mut found: Vec<(Vec<usize>, usize)> = Vec::new();
     for number in 0..shape.iter().product() {
@@ -105,7 +166,7 @@ fn owned(home: &Distribution, rank: usize) -> Vec<usize> {
         }
     }
     found.sort();
-    found.into_iter().map(|(_, number)| number).collect()
+    found
 }
 
 fn index_of(shape: &[usize], mut number: usize) -> Vec<usize> {
@@ -140,7 +201,12 @@ fn tile(array: &Array, numbers: &[usize]) -> Tile {
     }
 }
 
-fn same(tile: &Tile, array: &Array, home: &Distribution, rank: usize) -> Result<(), String> {
+fn same(
+    tile: &Tile,
+    array: &Array,
+    (home, with_room): (&Distribution, bool),
+    rank: usize,
+) -> Result<(), String> {
     if (tile.dtype(), home.shape()) != (array.dtype, &array.shape[..]) {
         return Err(format!(
             "got {} of shape {:?}, expected {} of shape {:?}",
@@ -150,9 +216,11 @@ fn same(tile: &Tile, array: &Array, home: &Distribution, rank: usize) -> Result<
             array.shape
         ));
     }
-    let numbers = owned(home, rank);
-    if tile.len() != numbers.len() {
-        return Err(format!("got {} elements, owns {} of {home}", tile.len(), numbers.len()));
+    let places = placed(home, rank);
+    let room = home.local_shape(rank).unwrap_or_else(|| vec![0]);
+    let expected = if with_room { room.iter().product() } else { places.len() };
+    if tile.len() != expected {
+        return Err(format!("got {} elements, expected {expected} of {home}", tile.len()));
     }
     let nobody = (0..array.data.len())
         .find(|number| home.holders(&index_of(&array.shape, *number)).is_empty());
@@ -160,8 +228,9 @@ fn same(tile: &Tile, array: &Array, home: &Distribution, rank: usize) -> Result<
         return Err(format!("nobody has element {:?} of {home}", index_of(&array.shape, number)));
     }
     let bytes = array.dtype.bytes();
-    for (got, number) in tile.as_bytes().chunks(bytes).zip(&numbers) {
-        let expected = array.data[*number];
+    for (at, (local, number)) in places.iter().enumerate() {
+        let at = if with_room { number_of(&room, local) } else { at };
+        let (got, expected) = (&tile.as_bytes()[at * bytes..][..bytes], array.data[*number]);
         if got != expected.as_bytes() {
             return Err(format!(
                 "at {:?} of {home}: got {}, expected {}",

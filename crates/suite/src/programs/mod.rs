@@ -79,6 +79,9 @@ fn programs(world: &World) -> Result<(), String> {
         let mut engine = world.engine();
         execute::on_rank(&mut engine, &executable, &trial, &expected)
             .map_err(|fault| format!("program {seed}: {fault}\n{}", trial.program))?;
+        let lent = execute::compile_lent(&trial, world.size())?;
+        execute::on_rank(&mut engine, &lent, &trial, &expected)
+            .map_err(|fault| format!("program {seed}: {fault}\n{}", trial.program))?;
     }
     Ok(())
 }

@@ -1,0 +1,142 @@
+//! Memory that arrays leave behind, kept for the next ones: fresh pages cost as much as the
+//! arithmetic that fills them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pantile_comm::Memory;
+use pantile_kernels::DType;
+
+use crate::Tile;
+
+/// Smaller blocks are left to the allocator.
+const LARGE: usize = 64 << 10;
+
+/// Free bytes that are kept however little is in use.
+const SPARE: usize = 64 << 20;
+
+/// Sizes are rounded up to this, so that nearly equal ones fit.
+const GRAIN: usize = 4 << 10;
+
+/// The memory of one rank. Clones are the same pool.
+#[derive(Clone, Default)]
+pub(crate) struct Pool(Arc<Mutex<Free>>);
+
+/// What nobody uses now. Bytes of truths stay truths: other bits would be no values of theirs.
+#[derive(Default)]
+struct Free {
+    blocks: BTreeMap<(bool, usize), Vec<Memory>>,
+    free: usize,
+    used: usize,
+}
+
+impl Pool {
+    /// A tile of so many elements of any value.
+    ///
+    /// # Panics
+    /// If there is not so much memory.
+    pub(crate) fn tile(&self, dtype: DType, len: usize) -> Tile {
+        let bytes = len.checked_mul(dtype.bytes()).expect("a tile fits into memory");
+        if bytes < LARGE {
+            return Tile::zeroed(dtype, len).poisoned();
+        }
+        let bytes = bytes.next_multiple_of(GRAIN);
+        let mut state = self.lock();
+        state.used += bytes;
+        let key = (dtype == DType::Bool, bytes);
+        let known = state.blocks.get_mut(&key).and_then(Vec::pop);
+        let memory = match known {
+            Some(memory) => {
+                state.free -= bytes;
+                memory
+            }
+            None => {
+                state.shrink();
+                drop(state);
+                Memory::zeroed(bytes)
+            }
+        };
+        Tile::pooled(memory, dtype, len, self.clone()).poisoned()
+    }
+
+    /// Takes memory back; lets go what is too much.
+    pub(crate) fn give_back(&self, memory: &Memory, dtype: DType) {
+        let mut state = self.lock();
+        let bytes = memory.bytes();
+        state.used = state.used.saturating_sub(bytes);
+        // A transport may still refer to it.
+        if memory.is_alone() {
+            state.free += bytes;
+            state.blocks.entry((dtype == DType::Bool, bytes)).or_default().push(memory.clone());
+        }
+        state.shrink();
+    }
+
+    /// Bytes that nobody uses.
+    pub(crate) fn free_bytes(&self) -> usize {
+        self.lock().free
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Free> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Free {
+    /// No more is free than is in use, apart from a little.
+    fn shrink(&mut self) {
+        while self.free > self.used.max(SPARE) {
+            let Some(mut last) = self.blocks.last_entry() else { return };
+            if let Some(memory) = last.get_mut().pop() {
+                self.free -= memory.bytes();
+            }
+            if last.get().is_empty() {
+                last.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_comes_back_and_goes_out_again() {
+        let pool = Pool::default();
+        let start = |tile: &Tile| tile.memory().start();
+        let one = pool.tile(DType::F64, 1 << 16);
+        let place = start(&one);
+        drop(one);
+        assert_eq!(start(&pool.tile(DType::I64, 1 << 16)), place);
+        assert_ne!(start(&pool.tile(DType::Bool, 1 << 19)), place, "truths have their own");
+        let kept = pool.tile(DType::F64, 1 << 16);
+        assert_eq!(start(&kept), place);
+        assert_ne!(start(&pool.tile(DType::F64, 1 << 16)), place, "in use");
+    }
+
+    #[test]
+    fn what_is_free_is_at_most_what_is_used_and_a_little() {
+        let pool = Pool::default();
+        let tiles: Vec<Tile> = (0..5).map(|_| pool.tile(DType::F64, SPARE / 16)).collect();
+        drop(tiles);
+        assert_eq!(pool.lock().used, 0);
+        assert_eq!(pool.lock().free, SPARE);
+        let (kept, more) = (pool.tile(DType::U8, 2 * SPARE), pool.tile(DType::U8, SPARE + 1));
+        drop(more);
+        assert!(pool.lock().free <= 2 * SPARE, "{}", pool.lock().free);
+        drop(kept);
+        assert!(pool.lock().free <= SPARE);
+    }
+
+    #[test]
+    fn memory_that_somebody_refers_to_does_not_come_back() {
+        let pool = Pool::default();
+        let tile = pool.tile(DType::F64, 1 << 16);
+        let memory = tile.memory().clone();
+        drop(tile);
+        assert_eq!(pool.lock().free, 0);
+        assert_eq!(pool.lock().used, 0);
+        drop(memory);
+    }
+}
