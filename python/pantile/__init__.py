@@ -8,6 +8,13 @@
 7.0
 """
 
+try:
+    import pantile._core
+except ImportError as _error:
+    from ._loading import explained as _explained
+
+    raise _explained(_error) from _error
+
 from . import random
 from ._absent import *  # noqa: F403
 from ._array import Array, Section
@@ -54,11 +61,37 @@ from ._dtypes import (
 from ._elementwise import *  # noqa: F403
 from ._info import __array_namespace_info__
 from ._io import from_callback, load, save
+from ._progress import computing as _computing
+from ._progress import progress
 from ._reductions import *  # noqa: F403
 from ._scopes import comm_stats, no_comm
-from ._show import progress
 from ._shapes import *  # noqa: F403
 from ._world import hosted_ranks, init, rank, ranks
+
+__all__ = [
+    "__array_api_version__", "__array_namespace_info__", "__version__", "abs", "acos", "acosh",
+    "add", "all", "any", "arange", "argmax", "argmin", "argsort", "Array", "asarray", "asin",
+    "asinh", "astype", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
+    "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "clip", "comm_stats", "complex128",
+    "complex64", "compute", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero",
+    "cumulative_prod", "cumulative_sum", "diff", "Distribution", "divide", "e", "empty",
+    "empty_like", "equal", "erf", "exp", "expand_dims", "expm1", "eye", "finfo", "flip", "float32",
+    "float64", "floor", "floor_divide", "from_callback", "from_dlpack", "full", "full_like",
+    "greater", "greater_equal", "hosted_ranks", "hypot", "iinfo", "imag", "inf", "init", "int16",
+    "int32", "int64", "int8", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal",
+    "linspace", "load", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum", "mean", "Mesh",
+    "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter",
+    "no_comm", "nonzero", "not_equal", "ones", "ones_like", "PantileError", "permute_dims", "pi",
+    "positive", "pow", "prod", "progress", "random", "rank", "ranks", "real", "reciprocal",
+    "remainder", "repeat", "reshape", "result_type", "roll", "round", "save", "searchsorted",
+    "Section", "sign", "signbit", "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack",
+    "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril",
+    "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unstack", "var", "vecdot", "vector_norm", "where", "zeros",
+    "zeros_like",
+]  # fmt: skip
 
 __array_api_version__ = "2024.12"
 
@@ -76,6 +109,6 @@ def compute(*arrays: Array) -> tuple[Array, ...]:
     >>> a, b = pt.compute(pt.arange(3) + 1, pt.ones(2))
     """
     if arrays:
-        with progress():
+        with _computing(*arrays):
             arrays[0]._h.compute([one._h for one in arrays[1:]])
     return arrays

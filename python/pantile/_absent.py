@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NoReturn
+
 NAMES = (
     "argsort cumulative_prod cumulative_sum from_dlpack matmul nonzero searchsorted sort take "
     "take_along_axis tensordot unique_all unique_counts unique_inverse unique_values vecdot"
 ).split()
 
 
-def _absent(name: str):
-    def function(*_, **__):
+def _absent(name: str) -> Callable[..., NoReturn]:
+    def function(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(
             f"pt.{name} is not there yet; np.{name}(np.asarray(a)) works on one process"
         )

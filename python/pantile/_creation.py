@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from . import _dist, _dtypes
-from ._array import PLAIN, Array
+from ._array import Array
+from ._operators import PLAIN
 from ._world import world
+
+if TYPE_CHECKING:
+    from ._types import ArrayLike, Dist, DTypeLike, Mesh, Number, Shape
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
@@ -25,7 +29,15 @@ def _device(device: Any) -> None:
         raise ValueError(f'got device {device!r}, expected "cpu"')
 
 
-def full(shape, fill_value, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def full(
+    shape: Shape,
+    fill_value: Number | Array | np.generic,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """The same number everywhere.
 
     >>> import pantile as pt
@@ -37,13 +49,20 @@ def full(shape, fill_value, *, dtype=None, device=None, dist="auto", mesh=None) 
     if isinstance(fill_value, Array):
         fill_value = fill_value.item()
     dtype = _dtypes.usual(fill_value) if dtype is None else _dtypes.dtype_of(dtype)
-    value = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
+    value: Any = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
     if dtype.kind != "c" and isinstance(value, complex):
         raise TypeError(f"got {value} for an array of {dtype}")
     return Array._of(ours.full(list(shape), value, str(dtype), _dist.text(dist, shape, mesh, ours)))
 
 
-def zeros(shape, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def zeros(
+    shape: Shape,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """Zeros.
 
     >>> import pantile as pt
@@ -54,7 +73,14 @@ def zeros(shape, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
     return full(shape, 0, dtype=dtype, device=device, dist=dist, mesh=mesh)
 
 
-def ones(shape, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def ones(
+    shape: Shape,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """Ones.
 
     >>> import pantile as pt
@@ -65,7 +91,14 @@ def ones(shape, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
     return full(shape, 1, dtype=dtype, device=device, dist=dist, mesh=mesh)
 
 
-def empty(shape, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def empty(
+    shape: Shape,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """Any elements."""
     _device(device)
     shape, ours = _shape(shape), world()
@@ -73,31 +106,74 @@ def empty(shape, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
     return Array._of(ours.empty(list(shape), str(dtype), _dist.text(dist, shape, mesh, ours)))
 
 
-def _like(x: Array, dtype, device, dist, mesh) -> dict:
+def _like(x: Array, dtype: Any, device: Any, dist: Any, mesh: Any) -> dict[str, Any]:
     return {"dtype": x.dtype if dtype is None else dtype, "device": device, "dist": dist, "mesh": mesh}
 
 
-def full_like(x, /, fill_value, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def full_like(
+    x: Array,
+    /,
+    fill_value: Number | Array | np.generic,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """The same number everywhere, in the shape and type of an array."""
     return full(x.shape, fill_value, **_like(x, dtype, device, dist, mesh))
 
 
-def zeros_like(x, /, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def zeros_like(
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """Zeros in the shape and type of an array."""
     return zeros(x.shape, **_like(x, dtype, device, dist, mesh))
 
 
-def ones_like(x, /, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def ones_like(
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """Ones in the shape and type of an array."""
     return ones(x.shape, **_like(x, dtype, device, dist, mesh))
 
 
-def empty_like(x, /, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def empty_like(
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """Any elements in the shape and type of an array."""
     return empty(x.shape, **_like(x, dtype, device, dist, mesh))
 
 
-def arange(start, /, stop=None, step=1, *, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def arange(
+    start: float | Array | np.generic,
+    /,
+    stop: float | Array | np.generic | None = None,
+    step: float | Array | np.generic = 1,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """Numbers from `start` up to and without `stop`.
 
     >>> import pantile as pt
@@ -107,7 +183,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None, dist="auto",
     _device(device)
     if stop is None:
         start, stop = 0, start
-    plain = [one.item() if isinstance(one, (Array, np.generic)) else one for one in (start, stop, step)]
+    plain: list[Any] = [one.item() if isinstance(one, (Array, np.generic)) else one for one in (start, stop, step)]
     whole = all(isinstance(one, int) for one in plain)
     if plain[2] == 0:
         raise ValueError("got step 0")
@@ -123,7 +199,18 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None, dist="auto",
     return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
 
 
-def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True, dist="auto", mesh=None) -> Array:
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: SupportsIndex,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    endpoint: bool = True,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """`num` numbers from `start` to `stop`.
 
     >>> import pantile as pt
@@ -147,7 +234,17 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True, dis
     return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
 
 
-def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, dist="auto", mesh=None) -> Array:
+def eye(
+    n_rows: SupportsIndex,
+    n_cols: SupportsIndex | None = None,
+    /,
+    *,
+    k: SupportsIndex = 0,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """Ones on a diagonal, zeros elsewhere.
 
     >>> import pantile as pt
@@ -163,7 +260,16 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, dist="auto", me
     return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None, dist="auto", mesh=None) -> Array:
+def asarray(
+    obj: Array | ArrayLike,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    copy: bool | None = None,
+    dist: Dist = "auto",
+    mesh: Mesh | None = None,
+) -> Array:
     """An array of elements that somebody has: NumPy arrays, numbers, nested lists. Under MPI every
     process gives the same.
 
@@ -179,16 +285,17 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None, dist="auto", mesh=Non
     given = np.asarray(_plain(obj), dtype=None if dtype is None else _dtypes.dtype_of(dtype))
     if dtype is None and isinstance(obj, PLAIN):
         given = given.astype(_dtypes.usual(obj))
-    if given.dtype not in _dtypes.ALL:
+    kind = given.dtype.newbyteorder("=")
+    if kind not in _dtypes.ALL:
         raise TypeError(f"there are no arrays of type {given.dtype}")
-    given = given.astype(given.dtype.newbyteorder("="), copy=False)
+    given = given.astype(kind, copy=False)
     ours = world()
     where = _dist.text(dist, given.shape, mesh, ours)
     rows = np.ascontiguousarray(given).reshape(-1).view(np.uint8)
     return Array._of(ours.from_bytes(list(given.shape), str(given.dtype), rows, where))
 
 
-def _again(array: Array, dtype, copy, dist, mesh) -> Array:
+def _again(array: Array, dtype: Any, copy: bool | None, dist: Any, mesh: Any) -> Array:
     dtype = array.dtype if dtype is None else _dtypes.dtype_of(dtype)
     if dtype != array.dtype:
         if copy is False:
@@ -206,7 +313,7 @@ def _plain(obj: Any) -> Any:
     return np.asarray(obj) if isinstance(obj, Array) else obj
 
 
-def meshgrid(*arrays, indexing="xy") -> list[Array]:
+def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     """Grids of coordinates.
 
     >>> import pantile as pt
@@ -239,11 +346,11 @@ def _triangle(x: Array, k: int, lower: bool) -> Array:
     return Array._of(kept._h.choose(x._h, zeros_like(x)._h))
 
 
-def tril(x, /, *, k=0) -> Array:
+def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangle; zeros above."""
     return _triangle(x, k, True)
 
 
-def triu(x, /, *, k=0) -> Array:
+def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangle; zeros below."""
     return _triangle(x, k, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from . import _core
 from ._world import world as _world
@@ -24,7 +25,7 @@ class Mesh:
 
     axes: tuple[tuple[str, int], ...]
 
-    def __init__(self, **axes: int):
+    def __init__(self, **axes: int) -> None:
         object.__setattr__(self, "axes", tuple(axes.items()))
         if not axes or any(size < 1 for size in axes.values()):
             raise ValueError(f"got {axes}, expected at least one axis, each of at least one rank")
@@ -96,7 +97,9 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def text(dist, shape: tuple[int, ...], mesh: Mesh | None = None, world: _core.World | None = None) -> str | None:
+def text(
+    dist: Any, shape: tuple[int, ...], mesh: Mesh | None = None, world: _core.World | None = None
+) -> str | None:
     """What the core understands; nothing for `"auto"`."""
     world = world or _world()
     if isinstance(dist, str) and dist == "auto":
@@ -121,7 +124,7 @@ def text(dist, shape: tuple[int, ...], mesh: Mesh | None = None, world: _core.Wo
     )
 
 
-def _cut_one(axis: int, shape, mesh: Mesh | None, where: str) -> str:
+def _cut_one(axis: int, shape: tuple[int, ...], mesh: Mesh | None, where: str) -> str:
     if not -len(shape) <= axis < len(shape):
         raise ValueError(f"got axis {axis} for an array of {len(shape)} axes")
     names = "*".join(name for name, _ in mesh.axes) if mesh else "r"
@@ -130,7 +133,7 @@ def _cut_one(axis: int, shape, mesh: Mesh | None, where: str) -> str:
     return f"{where}: {', '.join(axes)}"
 
 
-def _letters(dist: str, shape, world: _core.World) -> str:
+def _letters(dist: str, shape: tuple[int, ...], world: _core.World) -> str:
     letters = dist.replace(" ", "")
     if len(letters) != len(shape) or "u" in letters:
         raise ValueError(
@@ -149,7 +152,7 @@ def _letters(dist: str, shape, world: _core.World) -> str:
     return f"{names}: {', '.join(axes)}"
 
 
-def _named(dist: tuple, shape, mesh: Mesh) -> str:
+def _named(dist: tuple[Any, ...], shape: tuple[int, ...], mesh: Mesh) -> str:
     if len(dist) != len(shape):
         raise ValueError(f"got {len(dist)} entries in dist={dist!r} for {len(shape)} axes")
     known, axes = dict(mesh.axes), []

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import builtins
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ._array import Array
+    from ._types import DTypeLike
 
 bool = np.dtype("bool")
 int8 = np.dtype("int8")
@@ -37,15 +42,17 @@ KINDS = {
 }
 
 
-def dtype_of(dtype) -> np.dtype:
-    """The type that somebody names; `float` is `float64`, `int` is `int64`."""
-    found = np.dtype(dtype)
+def dtype_of(dtype: Any) -> np.dtype:
+    """The type that somebody names; `float` is `float64`, `int` is `int64`. The order of bytes is that
+    of this machine, whatever is said.
+    """
+    found = np.dtype(dtype).newbyteorder("=")
     if found not in ALL:
         raise TypeError(f"there are no arrays of type {found}, expected one of {list(map(str, ALL))}")
     return found
 
 
-def usual(value) -> np.dtype:
+def usual(value: Any) -> np.dtype:
     """The type of an array made of a Python number."""
     if isinstance(value, (builtins.bool, np.bool_)):
         return bool
@@ -54,7 +61,7 @@ def usual(value) -> np.dtype:
     return complex128 if isinstance(value, (complex, np.complexfloating)) else float64
 
 
-def isdtype(dtype, kind) -> builtins.bool:
+def isdtype(dtype: DTypeLike, kind: str | DTypeLike | tuple[str | DTypeLike, ...]) -> builtins.bool:
     """True if a type is of a kind.
 
     >>> import pantile as pt
@@ -70,7 +77,7 @@ def isdtype(dtype, kind) -> builtins.bool:
     return np.dtype(dtype) == np.dtype(kind)
 
 
-def can_cast(from_, to, /) -> builtins.bool:
+def can_cast(from_: Array | DTypeLike, to: DTypeLike, /) -> builtins.bool:
     """True if a type, or an array's, goes into another one by the rules of promotion.
 
     >>> import pantile as pt
@@ -80,7 +87,7 @@ def can_cast(from_, to, /) -> builtins.bool:
     return builtins.bool(np.can_cast(getattr(from_, "dtype", from_), to))
 
 
-def result_type(*arrays_and_dtypes) -> np.dtype:
+def result_type(*arrays_and_dtypes: Array | DTypeLike | complex) -> np.dtype:
     """The type that arrays, types and numbers promote to.
 
     >>> import pantile as pt
@@ -100,7 +107,7 @@ class finfo:
     32
     """
 
-    def __init__(self, type, /):
+    def __init__(self, type: Array | DTypeLike, /) -> None:
         found = np.finfo(getattr(type, "dtype", type))
         self.bits = int(found.bits)
         self.eps = float(found.eps)
@@ -118,7 +125,7 @@ class iinfo:
     127
     """
 
-    def __init__(self, type, /):
+    def __init__(self, type: Array | DTypeLike, /) -> None:
         dtype = np.dtype(getattr(type, "dtype", type))
         found = np.iinfo(dtype)
         self.bits, self.max, self.min = int(found.bits), int(found.max), int(found.min)

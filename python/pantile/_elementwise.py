@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from . import _dtypes
-from ._array import PLAIN, Array, _operand
+from ._array import Array
+from ._operators import PLAIN
+from ._operators import operand as _operand
+
+if TYPE_CHECKING:
+    from ._types import ArrayLike, DTypeLike
 
 _UNARY = (
     "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag "
@@ -19,8 +26,8 @@ _BINARY = (
 ).split()
 
 
-def _unary(name: str):
-    def function(x, /):
+def _unary(name: str) -> Callable[..., Array]:
+    def function(x: Array | ArrayLike, /) -> Array:
         return Array._of(_array(x)._h.unary(name))
 
     function.__name__ = function.__qualname__ = name
@@ -28,8 +35,8 @@ def _unary(name: str):
     return function
 
 
-def _binary(name: str):
-    def function(x1, x2, /):
+def _binary(name: str) -> Callable[..., Array]:
+    def function(x1: Array | ArrayLike, x2: Array | ArrayLike, /) -> Array:
         if isinstance(x1, Array):
             other = _operand(x1, x2)
             if other is not NotImplemented:
@@ -47,7 +54,7 @@ def _binary(name: str):
     return function
 
 
-def _array(x) -> Array:
+def _array(x: Any) -> Array:
     from ._creation import asarray
 
     return x if isinstance(x, Array) else asarray(x)
@@ -59,12 +66,14 @@ for _name in _BINARY:
     globals()[_name] = _binary(_name)
 
 
-def erf(x, /) -> Array:
+def erf(x: Array | ArrayLike, /) -> Array:
     """The error function of every element (not part of the array API)."""
     return Array._of(_array(x)._h.unary("erf"))
 
 
-def clip(x, /, min=None, max=None) -> Array:
+def clip(
+    x: Array, /, min: Array | ArrayLike | None = None, max: Array | ArrayLike | None = None
+) -> Array:
     """Elements brought between two bounds.
 
     >>> import pantile as pt
@@ -82,7 +91,7 @@ def clip(x, /, min=None, max=None) -> Array:
     return result if result.dtype == x.dtype else Array._of(result._h.cast(str(x.dtype)))
 
 
-def _bound(x: Array, bound):
+def _bound(x: Array, bound: Any) -> Any:
     """A bound in the type of the array: whole numbers beyond it are its ends."""
     if isinstance(bound, int) and not isinstance(bound, bool) and x.dtype.kind in "iu":
         limits = _dtypes.iinfo(x.dtype)
@@ -91,7 +100,9 @@ def _bound(x: Array, bound):
     return _array(bound)._h if other is NotImplemented else other
 
 
-def where(condition, x1, x2, /) -> Array:
+def where(
+    condition: Array | ArrayLike, x1: Array | ArrayLike, x2: Array | ArrayLike, /
+) -> Array:
     """`x1` where the condition is true, else `x2`.
 
     >>> import pantile as pt
@@ -105,7 +116,9 @@ def where(condition, x1, x2, /) -> Array:
     return Array._of(_array(condition)._h.choose(yes, no))
 
 
-def astype(x, dtype, /, *, copy=True, device=None) -> Array:
+def astype(
+    x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | None = None
+) -> Array:
     """The elements in another type.
 
     >>> import pantile as pt

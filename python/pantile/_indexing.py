@@ -76,11 +76,12 @@ def _is_truth(one: Any) -> bool:
 
 def assign_mask(array, mask, value) -> None:
     """`a[mask] = value`, for a value that can be everywhere."""
-    from ._array import Array, _operand
+    from ._array import Array
+    from ._operators import operand
 
     if mask.shape != array.shape[: mask.ndim]:
         raise IndexError(f"got a mask of shape {mask.shape} for an array of shape {array.shape}")
-    value = _operand(array, value)
+    value = operand(array, value)
     if value is NotImplemented or (not isinstance(value, (bool, int, float, complex)) and value.shape):
         raise NotImplementedError("a[mask] = value: the value has to be one number")
     wide = mask if mask.ndim == array.ndim else mask.reshape(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from . import _dtypes
 
 
 class Info:
     """Answers of `__array_namespace_info__()`."""
 
-    def capabilities(self) -> dict:
+    def capabilities(self) -> dict[str, Any]:
         """What is there."""
         return {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 64}
 
@@ -20,7 +24,7 @@ class Info:
         """All devices."""
         return ["cpu"]
 
-    def default_dtypes(self, *, device=None) -> dict:
+    def default_dtypes(self, *, device: str | None = None) -> dict[str, np.dtype]:
         """Types of arrays whose type nobody names."""
         return {
             "real floating": _dtypes.float64,
@@ -29,10 +33,11 @@ class Info:
             "indexing": _dtypes.int64,
         }
 
-    def dtypes(self, *, device=None, kind=None) -> dict:
+    def dtypes(
+        self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, np.dtype]:
         """All types, or those of a kind."""
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        wanted = _dtypes.ALL if kind is None else [d for k in kinds for d in _dtypes.KINDS[k]]
+        wanted = (one for one in _dtypes.ALL if kind is None or _dtypes.isdtype(one, kind))
         return {str(dtype): dtype for dtype in wanted}
 
 

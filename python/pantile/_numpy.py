@@ -77,7 +77,7 @@ def _reduction(name: str):
 
 for _name in ("sum", "prod", "mean", "std", "var", "max", "min", "any", "all", "count_nonzero"):
     globals()[f"_{_name}"] = _reduction(_name)
-_amax, _amin = _max, _min  # noqa: F821 - made in the loop
+_amax, _amin = _reduction("max"), _reduction("min")
 
 
 def _transpose(a, axes=None):

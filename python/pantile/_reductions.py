@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _dtypes
 from ._array import Array
+
+if TYPE_CHECKING:
+    from ._types import Axes, Axis, DTypeLike
 
 __all__ = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "argmax", "argmin",
            "count_nonzero", "diff", "vector_norm"]  # fmt: skip
@@ -27,11 +30,11 @@ def _axes(x: Array, axis: Any) -> list[int] | None:
     return found
 
 
-def _reduce(x: Array, name: str, axis, keepdims, correction: float = 0.0) -> Array:
+def _reduce(x: Array, name: str, axis: Any, keepdims: bool, correction: float = 0.0) -> Array:
     return Array._of(x._h.reduce(name, _axes(x, axis), keepdims, float(correction)))
 
 
-def _total(x: Array, name: str, axis, dtype, keepdims) -> Array:
+def _total(x: Array, name: str, axis: Any, dtype: Any, keepdims: bool) -> Array:
     if dtype is not None:
         dtype = _dtypes.dtype_of(dtype)
     elif x.dtype in _dtypes.SIGNED or x.dtype == _dtypes.bool:
@@ -45,7 +48,9 @@ def _total(x: Array, name: str, axis, dtype, keepdims) -> Array:
     return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
 
 
-def sum(x, /, *, axis=None, dtype=None, keepdims=False) -> Array:
+def sum(
+    x: Array, /, *, axis: Axes | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Array:
     """The sum: of floats the exact one, rounded once.
 
     >>> import pantile as pt
@@ -55,22 +60,24 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False) -> Array:
     return _total(x, "sum", axis, dtype, keepdims)
 
 
-def prod(x, /, *, axis=None, dtype=None, keepdims=False) -> Array:
+def prod(
+    x: Array, /, *, axis: Axes | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Array:
     """The product."""
     return _total(x, "prod", axis, dtype, keepdims)
 
 
-def max(x, /, *, axis=None, keepdims=False) -> Array:
+def max(x: Array, /, *, axis: Axes | None = None, keepdims: bool = False) -> Array:
     """The largest; NaN if there is one."""
     return _reduce(x, "max", axis, keepdims)
 
 
-def min(x, /, *, axis=None, keepdims=False) -> Array:
+def min(x: Array, /, *, axis: Axes | None = None, keepdims: bool = False) -> Array:
     """The smallest; NaN if there is one."""
     return _reduce(x, "min", axis, keepdims)
 
 
-def mean(x, /, *, axis=None, keepdims=False) -> Array:
+def mean(x: Array, /, *, axis: Axes | None = None, keepdims: bool = False) -> Array:
     """The mean: the exact sum divided by the count, rounded once.
 
     >>> import pantile as pt
@@ -80,49 +87,55 @@ def mean(x, /, *, axis=None, keepdims=False) -> Array:
     return _reduce(x, "mean", axis, keepdims)
 
 
-def var(x, /, *, axis=None, correction=0.0, keepdims=False) -> Array:
+def var(
+    x: Array, /, *, axis: Axes | None = None, correction: float = 0.0, keepdims: bool = False
+) -> Array:
     """The variance."""
     return _reduce(x, "var", axis, keepdims, correction)
 
 
-def std(x, /, *, axis=None, correction=0.0, keepdims=False) -> Array:
+def std(
+    x: Array, /, *, axis: Axes | None = None, correction: float = 0.0, keepdims: bool = False
+) -> Array:
     """The standard deviation."""
     return _reduce(x, "std", axis, keepdims, correction)
 
 
-def any(x, /, *, axis=None, keepdims=False) -> Array:
+def any(x: Array, /, *, axis: Axes | None = None, keepdims: bool = False) -> Array:
     """True where one element is not zero."""
     return _reduce(x, "any", axis, keepdims)
 
 
-def all(x, /, *, axis=None, keepdims=False) -> Array:
+def all(x: Array, /, *, axis: Axes | None = None, keepdims: bool = False) -> Array:
     """True where no element is zero."""
     return _reduce(x, "all", axis, keepdims)
 
 
-def _place(x: Array, name: str, axis, keepdims) -> Array:
+def _place(x: Array, name: str, axis: Any, keepdims: bool) -> Array:
     if axis is not None:
         return _reduce(x, name, operator.index(axis), keepdims)
     found = _reduce(x, name, None, False)
     return Array._of(found._h.reshape([1] * x.ndim)) if keepdims else found
 
 
-def argmax(x, /, *, axis=None, keepdims=False) -> Array:
+def argmax(x: Array, /, *, axis: Axis | None = None, keepdims: bool = False) -> Array:
     """The first place of the largest."""
     return _place(x, "argmax", axis, keepdims)
 
 
-def argmin(x, /, *, axis=None, keepdims=False) -> Array:
+def argmin(x: Array, /, *, axis: Axis | None = None, keepdims: bool = False) -> Array:
     """The first place of the smallest."""
     return _place(x, "argmin", axis, keepdims)
 
 
-def count_nonzero(x, /, *, axis=None, keepdims=False) -> Array:
+def count_nonzero(x: Array, /, *, axis: Axes | None = None, keepdims: bool = False) -> Array:
     """How many elements are not zero."""
     return _reduce(x, "count_nonzero", axis, keepdims)
 
 
-def vector_norm(x, /, *, axis=None, keepdims=False, ord=2) -> Array:
+def vector_norm(
+    x: Array, /, *, axis: Axes | None = None, keepdims: bool = False, ord: float = 2
+) -> Array:
     """A norm: `ord` is 1, 2 or infinity."""
     names = {1: "norm1", 2: "norm2", float("inf"): "norminf"}
     if ord not in names:
@@ -130,7 +143,15 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2) -> Array:
     return _reduce(x, names[ord], axis, keepdims)
 
 
-def diff(x, /, *, axis=-1, n=1, prepend=None, append=None) -> Array:
+def diff(
+    x: Array,
+    /,
+    *,
+    axis: Axis = -1,
+    n: int = 1,
+    prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:
     """Differences of neighbours, `n` times.
 
     >>> import pantile as pt
@@ -139,7 +160,7 @@ def diff(x, /, *, axis=-1, n=1, prepend=None, append=None) -> Array:
     """
     from ._shapes import concat
 
-    axis = _axes(x, axis)[0]
+    axis = (_axes(x, operator.index(axis)) or [0])[0]
     parts = [part for part in (prepend, x, append) if part is not None]
     x = concat(parts, axis=axis) if len(parts) > 1 else x
     for _ in range(n):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pantile import _core
 
 
 @contextmanager
@@ -11,7 +15,8 @@ def no_comm() -> Iterator[None]:
     """Within it, whatever would move elements between ranks is an error that names the line.
 
     It counts what is *computed* within, whenever it was written: compute what you mean to check.
-    What was refused has not run and can be computed later.
+    What was refused has not run and can be computed later. It holds for the world that there is at
+    its beginning (see `pt.init`), on all of its threads.
 
     >>> import pantile as pt
     >>> a = pt.ones((4, 4), dist=0)
@@ -34,7 +39,7 @@ class CommStats:
     It counts on while the block runs, and stands still after it.
     """
 
-    def __init__(self, world) -> None:
+    def __init__(self, world: _core.World) -> None:
         self._world = world
         self._before: dict[str, int] = world.counters()
         self._after: dict[str, int] | None = None
@@ -72,7 +77,10 @@ class CommStats:
 
 @contextmanager
 def comm_stats() -> Iterator[CommStats]:
-    """Counts what is computed within.
+    """Counts what is computed within, by the world that there is at its beginning (see `pt.init`).
+
+    What is only recorded within and computed after it is not counted: compute what you mean to count.
+    Under MPI every process counts what it sends itself.
 
     >>> import pantile as pt
     >>> a = pt.ones((4, 4), dist=0)

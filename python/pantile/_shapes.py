@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import operator
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
@@ -11,12 +13,15 @@ from . import _dtypes
 from ._array import Array
 from ._creation import _shape, empty
 
+if TYPE_CHECKING:
+    from ._types import Axes, Axis, Shape
+
 __all__ = ["broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis",
            "permute_dims", "matrix_transpose", "repeat", "reshape", "roll", "squeeze", "stack",
            "tile", "unstack"]  # fmt: skip
 
 
-def reshape(x, /, shape, *, copy=None) -> Array:
+def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """The elements in another shape, in row-major order; one length may be -1.
 
     >>> import pantile as pt
@@ -38,45 +43,46 @@ def reshape(x, /, shape, *, copy=None) -> Array:
     return Array._of(x._h.reshape(lengths))
 
 
-def any_negative(lengths) -> bool:
+def any_negative(lengths: Iterable[int]) -> bool:
     """True if a length is below 0."""
     return builtins.any(n < 0 for n in lengths)
 
 
-def _axis(axis: int, ndim: int) -> int:
+def _axis(axis: SupportsIndex, ndim: int) -> int:
     axis = operator.index(axis)
     if not -ndim <= axis < ndim:
         raise IndexError(f"got axis {axis} of {ndim} axes")
     return axis % ndim
 
 
-def permute_dims(x, /, axes) -> Array:
+def permute_dims(x: Array, /, axes: Iterable[SupportsIndex]) -> Array:
     """The axes in another order."""
-    axes = [_axis(axis, x.ndim) for axis in axes]
-    if sorted(axes) != list(range(x.ndim)):
-        raise ValueError(f"got axes {axes}, expected each of {x.ndim} once")
-    return Array._of(x._h.permute(axes))
+    order = [_axis(axis, x.ndim) for axis in axes]
+    if sorted(order) != list(range(x.ndim)):
+        raise ValueError(f"got axes {order}, expected each of {x.ndim} once")
+    return Array._of(x._h.permute(order))
 
 
-def matrix_transpose(x, /) -> Array:
+def matrix_transpose(x: Array, /) -> Array:
     """The last two axes exchanged."""
     return x.mT
 
 
-def moveaxis(x, source, destination, /) -> Array:
+def moveaxis(x: Array, source: Axes, destination: Axes, /) -> Array:
     """Axes moved to other places; the others keep their order."""
-    as_tuple = lambda one: one if isinstance(one, (tuple, list)) else (one,)  # noqa: E731
-    source = [_axis(axis, x.ndim) for axis in as_tuple(source)]
-    destination = [_axis(axis, x.ndim) for axis in as_tuple(destination)]
-    if len(source) != len(destination) or len(set(source)) != len(source) != len(set(destination)):
-        raise ValueError(f"got axes {source} and {destination}, expected as many different ones")
-    order = [axis for axis in range(x.ndim) if axis not in source]
-    for to, axis in sorted(zip(destination, source)):
+    origin, goal = (
+        [_axis(axis, x.ndim) for axis in (axes if isinstance(axes, (tuple, list)) else (axes,))]
+        for axes in (source, destination)
+    )
+    if not len(origin) == len(goal) == len(set(origin)) == len(set(goal)):
+        raise ValueError(f"got axes {origin} and {goal}, expected as many different ones")
+    order = [axis for axis in range(x.ndim) if axis not in origin]
+    for to, axis in sorted(zip(goal, origin)):
         order.insert(to, axis)
     return permute_dims(x, order)
 
 
-def broadcast_to(x, /, shape) -> Array:
+def broadcast_to(x: Array, /, shape: Shape) -> Array:
     """The elements seen at a larger shape.
 
     >>> import pantile as pt
@@ -86,19 +92,19 @@ def broadcast_to(x, /, shape) -> Array:
     return Array._of(x._h.broadcast_to(list(_shape(shape))))
 
 
-def broadcast_arrays(*arrays) -> list[Array]:
+def broadcast_arrays(*arrays: Array) -> list[Array]:
     """All arrays at their common shape."""
     shape = np.broadcast_shapes(*(one.shape for one in arrays))
     return [broadcast_to(one, shape) for one in arrays]
 
 
-def expand_dims(x, /, axis) -> Array:
+def expand_dims(x: Array, /, axis: Axis) -> Array:
     """A new axis of length 1."""
     axis = _axis(axis, x.ndim + 1)
     return Array._of(x._h.reshape([*x.shape[:axis], 1, *x.shape[axis:]]))
 
 
-def squeeze(x, /, axis) -> Array:
+def squeeze(x: Array, /, axis: Axes) -> Array:
     """Without some axes of length 1."""
     axes = {_axis(one, x.ndim) for one in (axis if isinstance(axis, (tuple, list)) else (axis,))}
     if builtins.any(x.shape[one] != 1 for one in axes):
@@ -106,7 +112,7 @@ def squeeze(x, /, axis) -> Array:
     return Array._of(x._h.reshape([n for i, n in enumerate(x.shape) if i not in axes]))
 
 
-def flip(x, /, *, axis=None) -> Array:
+def flip(x: Array, /, *, axis: Axes | None = None) -> Array:
     """Axes backwards.
 
     >>> import pantile as pt
@@ -114,12 +120,12 @@ def flip(x, /, *, axis=None) -> Array:
     [2, 1, 0]
     """
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = {_axis(one, x.ndim) for one in axes}
-    key = tuple(slice(None, None, -1) if i in axes else slice(None) for i in range(x.ndim))
+    turned = {_axis(one, x.ndim) for one in axes}
+    key = tuple(slice(None, None, -1) if i in turned else slice(None) for i in range(x.ndim))
     return x[key].copy()
 
 
-def concat(arrays, /, *, axis=0) -> Array:
+def concat(arrays: Iterable[Array], /, *, axis: Axis | None = 0) -> Array:
     """Arrays one after the other along an axis.
 
     >>> import pantile as pt
@@ -148,7 +154,7 @@ def concat(arrays, /, *, axis=0) -> Array:
     return whole
 
 
-def stack(arrays, /, *, axis=0) -> Array:
+def stack(arrays: Iterable[Array], /, *, axis: Axis = 0) -> Array:
     """Arrays of one shape along a new axis."""
     arrays = list(arrays)
     if len({one.shape for one in arrays}) != 1:
@@ -157,14 +163,14 @@ def stack(arrays, /, *, axis=0) -> Array:
     return concat([expand_dims(one, axis) for one in arrays], axis=axis)
 
 
-def unstack(x, /, *, axis=0) -> tuple[Array, ...]:
+def unstack(x: Array, /, *, axis: Axis = 0) -> tuple[Array, ...]:
     """The slices along an axis."""
     axis = _axis(axis, x.ndim)
     key = (slice(None),) * axis
     return tuple(x[(*key, i)] for i in range(x.shape[axis]))
 
 
-def roll(x, /, shift, *, axis=None) -> Array:
+def roll(x: Array, /, shift: Axes, *, axis: Axes | None = None) -> Array:
     """Elements moved along axes; what goes beyond the end comes in at the other.
 
     >>> import pantile as pt
@@ -192,18 +198,18 @@ def _rolled(x: Array, by: int, axis: int) -> Array:
     return concat([x[(*key, slice(length - by, None))], x[(*key, slice(None, length - by))]], axis=axis)
 
 
-def tile(x, repetitions, /) -> Array:
+def tile(x: Array, repetitions: Iterable[SupportsIndex], /) -> Array:
     """The array again and again along its axes."""
-    repetitions = tuple(operator.index(n) for n in repetitions)
-    ndim = builtins.max(x.ndim, len(repetitions))
-    repetitions = (1,) * (ndim - len(repetitions)) + repetitions
+    given = tuple(operator.index(n) for n in repetitions)
+    ndim = builtins.max(x.ndim, len(given))
+    turns = (1,) * (ndim - len(given)) + given
     shape = (1,) * (ndim - x.ndim) + x.shape
     inner = [n for length in shape for n in (1, length)]
-    wide = [n for length, times in zip(shape, repetitions) for n in (times, length)]
-    return Array._of(x._h.reshape(inner).broadcast_to(wide).reshape([n * t for n, t in zip(shape, repetitions)]))
+    wide = [n for length, times in zip(shape, turns) for n in (times, length)]
+    return Array._of(x._h.reshape(inner).broadcast_to(wide).reshape([n * t for n, t in zip(shape, turns)]))
 
 
-def repeat(x, repeats, /, *, axis=None) -> Array:
+def repeat(x: Array, repeats: int, /, *, axis: Axis | None = None) -> Array:
     """Every element several times."""
     if not isinstance(repeats, int):
         raise NotImplementedError("repeats as an array are not there yet: a number is")

@@ -1,4 +1,4 @@
-"""Arrays as text and as HTML, and a sign of life for what takes long.
+"""Arrays as text and as HTML.
 
 Looking computes an array, but never puts more of it together than what is shown: an array that does
 not fit into one process can be looked at.
@@ -9,21 +9,15 @@ from __future__ import annotations
 import html
 import itertools
 import re
-import sys
-import threading
-import time
-from contextlib import AbstractContextManager, nullcontext
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pantile._progress import bytes_text, computing
+
 if TYPE_CHECKING:
     from pantile._array import Array
-
-# As in NumPy: arrays with more elements are shown by so many of them at each end of an axis.
-THRESHOLD = 1000
-EDGE = 3
 
 # Pieces of an axis that a picture shows at most: more would be thinner than a line.
 PIECES = 40
@@ -141,7 +135,8 @@ def ranks_at(home: Home, parts: list[int]) -> list[int]:
     for axis, part in zip(home.axes, parts):
         for name in reversed(axis.names):
             part, at[name] = divmod(part, home.mesh[name])
-    ranks = [0]
+    alone = re.fullmatch(r"rank (\d+)", home.place)
+    ranks = [int(alone[1]) if alone else 0]
     for name, size in home.mesh.items():
         # Along a mesh axis that cuts nothing, all have copies.
         steps = [at[name]] if name in at else range(size)
@@ -157,7 +152,7 @@ def title_of(array: Array) -> str:
 
     Computes the array.
     """
-    home = read_home(array._h.home())
+    home = _home_of(array)
     axes = [
         f"{axis.length}@{'*'.join(axis.names)}" if axis.cut else f"{axis.length}"
         for axis in home.axes
@@ -169,14 +164,23 @@ def title_of(array: Array) -> str:
     return f"{head}{boxes} over {home.place}"
 
 
+def _home_of(array: Array) -> Home:
+    """Where an array lives, once it is computed."""
+    with computing(array):
+        return read_home(array._h.home())
+
+
 def str_of(array: Array) -> str:
     """The elements as NumPy prints them; of a large array only those at the edges."""
     handle = array._h
-    handle.compute()
-    if prod(handle.shape) <= THRESHOLD:
-        return np.array2string(_fetch(handle), threshold=THRESHOLD, edgeitems=EDGE)
+    with computing(array):
+        handle.compute()
+    # As NumPy is told to print: arrays with more elements are shown by so many at each end of an axis.
+    options = np.get_printoptions()
+    if prod(handle.shape) <= options["threshold"]:
+        return np.array2string(_fetch(handle))
     # NumPy leaves out the middle of an axis by itself: one index that stands for it will do.
-    return np.array2string(_edges(handle), threshold=0, edgeitems=EDGE)
+    return np.array2string(_edges(handle, options["edgeitems"]), threshold=0)
 
 
 def text_of(array: Array) -> str:
@@ -203,20 +207,20 @@ def _fetch(handle) -> np.ndarray:
     return room
 
 
-def _ends(length: int) -> list[tuple[slice, slice]]:
+def _ends(length: int, edge: int) -> list[tuple[slice, slice]]:
     """The shown ends of an axis: where they are, and where they go."""
-    if length <= 2 * EDGE:
+    if length <= 2 * edge:
         return [(slice(0, length), slice(0, length))]
     return [
-        (slice(0, EDGE), slice(0, EDGE)),
-        (slice(length - EDGE, length), slice(EDGE + 1, 2 * EDGE + 1)),
+        (slice(0, edge), slice(0, edge)),
+        (slice(length - edge, length), slice(edge + 1, 2 * edge + 1)),
     ]
 
 
-def _edges(handle) -> np.ndarray:
+def _edges(handle, edge: int) -> np.ndarray:
     """The edges of an array, with one index for the middle of every long axis."""
-    room = np.zeros([min(length, 2 * EDGE + 1) for length in handle.shape], handle.dtype)
-    for corner in itertools.product(*(_ends(length) for length in handle.shape)):
+    room = np.zeros([min(length, 2 * edge + 1) for length in handle.shape], handle.dtype)
+    for corner in itertools.product(*(_ends(length, edge) for length in handle.shape)):
         part = handle.get([(at.start, at.stop, 1) for at, _ in corner])
         room[tuple(to for _, to in corner)] = _fetch(part)
     return room
@@ -227,7 +231,7 @@ def _edges(handle) -> np.ndarray:
 
 def html_of(array: Array) -> str:
     """A small table with a picture of the tiles, for notebooks. Computes the array."""
-    home = read_home(array._h.home())
+    home = _home_of(array)
     shape = tuple(array._h.shape)
     rows = {
         "shape": " &times; ".join(str(length) for length in shape) or "one element",
@@ -235,7 +239,7 @@ def html_of(array: Array) -> str:
         "distribution": "copies"
         if home.has_copies
         else html.escape(f"{home.cuts} over {home.place}"),
-        "bytes": _bytes(prod(shape) * np.dtype(array._h.dtype).itemsize),
+        "bytes": bytes_text(prod(shape) * np.dtype(array._h.dtype).itemsize),
     }
     cells = "".join(
         f'<tr><th style="text-align:left">{name}</th><td style="text-align:left">{value}</td></tr>'
@@ -248,21 +252,6 @@ def html_of(array: Array) -> str:
         f'<td style="border:none"><table style="color:inherit">{cells}</table></td>{beside}'
         "</tr></table>"
     )
-
-
-def _bytes(count: int) -> str:
-    """A number of bytes for people.
-
-    >>> _bytes(999), _bytes(40_000)
-    ('999 B', '39.1 KiB')
-    """
-    if count < 1024:
-        return f"{count} B"
-    size, units = float(count), iter(["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
-    unit = ""
-    while size >= 1024:
-        size, unit = size / 1024, next(units)
-    return f"{size:.1f} {unit}"
 
 
 def picture_of(home: Home) -> str:
@@ -318,110 +307,3 @@ def _tile(box: tuple[float, float, float, float], ranks: list[int], where: str) 
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="hsl({hue},60%,68%)" '
         f'stroke="#777" stroke-width="1"/>{label}</g>'
     )
-
-
-# ----------------------------------------------------------------------------------------- progress
-
-
-class Progress:
-    """Shows that something is still running: seconds on stderr, after the first one.
-
-    At a terminal it is one line that goes away at the end; in a notebook it is a line now and then;
-    elsewhere nothing is written.
-
-    >>> with Progress():
-    ...     total = sum(range(10))
-    """
-
-    SIGNS = "|/-\\"
-
-    def __init__(
-        self, what: str = "computing", *, stream: TextIO | None = None, delay: float = 1.0
-    ) -> None:
-        self._what = what
-        self._stream = sys.stderr if stream is None else stream
-        self._delay = delay
-        self._done = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> Progress:
-        """Begins to count; gives itself."""
-        if self._thread is None and (_is_terminal(self._stream) or _in_notebook()):
-            self._done.clear()
-            self._thread = threading.Thread(target=self._run, name="pantile-progress", daemon=True)
-            self._thread.start()
-        return self
-
-    def stop(self) -> None:
-        """Ends, and takes its line away. Does nothing if it was not started."""
-        if self._thread is not None:
-            self._done.set()
-            self._thread.join()
-            self._thread = None
-
-    def __enter__(self) -> Progress:
-        return self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def _run(self) -> None:
-        began = time.monotonic()
-        if self._done.wait(self._delay):
-            return
-        if _is_terminal(self._stream):
-            self._spin(began)
-        else:
-            self._report(began)
-
-    def _spin(self, began: float) -> None:
-        """One line, written over and over."""
-        line = ""
-        for sign in itertools.cycle(self.SIGNS):
-            line = f"{self._what} {sign} {time.monotonic() - began:.0f} s"
-            self._write(f"\r{line}")
-            if self._done.wait(0.2):
-                break
-        self._write("\r" + " " * len(line) + "\r")
-
-    def _report(self, began: float) -> None:
-        """A line each time the time has doubled: notebooks keep all of them."""
-        pause = self._delay
-        while True:
-            self._write(f"{self._what}: {time.monotonic() - began:.0f} s\n")
-            if self._done.wait(pause):
-                return
-            pause *= 2
-
-    def _write(self, text: str) -> None:
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except (OSError, ValueError):  # closed meanwhile: nobody looks any more
-            self._done.set()
-
-
-_SILENT = nullcontext()
-
-
-def progress(what: str = "computing") -> AbstractContextManager[Any]:
-    """A sign of life for what runs within, where somebody looks.
-
-    >>> with progress("solving"):
-    ...     total = sum(range(10))
-    """
-    return Progress(what) if _is_terminal(sys.stderr) or _in_notebook() else _SILENT
-
-
-def _is_terminal(stream: TextIO) -> bool:
-    try:
-        return stream.isatty()
-    except (AttributeError, ValueError):
-        return False
-
-
-def _in_notebook() -> bool:
-    """True if a notebook's kernel runs this."""
-    module = sys.modules.get("IPython")
-    shell = module.get_ipython() if module is not None else None
-    return type(shell).__name__ == "ZMQInteractiveShell"

@@ -47,6 +47,7 @@ def world() -> _core.World:
     """The world, started if it was not yet."""
     if _current is None:
         init()
+    assert _current is not None  # `init` fails or sets it
     return _current
 
 

@@ -16,43 +16,62 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from pantile import _core
     from pantile._array import Array
 
 __all__ = ["Generator", "default_rng"]
 
 Size = int | Sequence[int] | None
 
+#: The distributions that are there.
+THERE = ("exponential", "integers", "normal", "random", "standard_normal", "uniform")
+
 # Seeds are 63 bits.
 SEEDS = 1 << 63
 HALF = 1 << 32
 
 
-def default_rng(seed: int | None = None) -> Generator:
-    """A generator of random numbers; without a seed, other numbers each time.
+def default_rng(seed: int | Generator | None = None) -> Generator:
+    """A generator of random numbers; without a seed, other numbers each time. A generator is given
+    back as it is.
 
     >>> import pantile as pt
     >>> rng = pt.random.default_rng(7)
     >>> rng.random((2, 3)).shape
     (2, 3)
     """
-    return Generator(seed)
+    return seed if isinstance(seed, Generator) else Generator(seed)
 
 
 class Generator:
     """Makes arrays of random numbers, with the signatures of `numpy.random.Generator`.
 
     Each call takes the next stream of numbers, so two calls have nothing to do with each other.
+    Parameters may be arrays, as in NumPy; that the elements of arrays are in their range (a `scale`
+    that is not negative) is not looked at.
     """
 
     def __init__(self, seed: int | None = None) -> None:
         self._seed = _fresh_seed() if seed is None else _checked_seed(seed)
-        self._streams = itertools.count()
+        self._stream = 0
 
     def __repr__(self) -> str:
         return f"Generator({self._seed})"
 
+    def __getattr__(self, name: str) -> Any:
+        """Says of NumPy's other distributions that they are not there."""
+        if not name.startswith("_") and hasattr(np.random.Generator, name):
+            raise AttributeError(f"{name} is not there; there are {', '.join(THERE)}")
+        raise AttributeError(f"generators have no {name}")
+
     def random(
-        self, size: Size = None, dtype: Any = np.float64, *, dist: Any = "auto", mesh: Any = None
+        self,
+        size: Size = None,
+        dtype: Any = np.float64,
+        out: None = None,
+        *,
+        dist: Any = "auto",
+        mesh: Any = None,
     ) -> Array:
         """Even in [0, 1).
 
@@ -61,7 +80,8 @@ class Generator:
         >>> bool(((a >= 0) & (a < 1)).all())
         True
         """
-        return _array(_as_float(self._uniform(size, dist, mesh), dtype, below_one=True))
+        kind = _float_type(dtype, out)
+        return _array(_as_float(self._uniform(size, dist, mesh), kind, below_one=True))
 
     def uniform(
         self,
@@ -80,12 +100,18 @@ class Generator:
         (True, True)
         """
         low, high = _finite("low", low), _finite("high", high)
-        span = high - low
+        span = _finite("high - low", high - low)
         numbers = self._uniform(_common(size, low, high), dist, mesh)
         return _array(_plus(_times(numbers, span), low))
 
     def standard_normal(
-        self, size: Size = None, dtype: Any = np.float64, *, dist: Any = "auto", mesh: Any = None
+        self,
+        size: Size = None,
+        dtype: Any = np.float64,
+        out: None = None,
+        *,
+        dist: Any = "auto",
+        mesh: Any = None,
     ) -> Array:
         """Normal, with mean 0 and variance 1.
 
@@ -94,7 +120,8 @@ class Generator:
         >>> abs(float(a.mean())) < 0.05
         True
         """
-        return _array(_as_float(self._normal(size, dist, mesh), dtype))
+        kind = _float_type(dtype, out)
+        return _array(_as_float(self._normal(size, dist, mesh), kind))
 
     def normal(
         self,
@@ -112,7 +139,7 @@ class Generator:
         >>> abs(float(a.mean()) - 5) < 0.05
         True
         """
-        scale = _not_negative("scale", scale)
+        loc, scale = _number("loc", loc), _not_negative("scale", scale)
         numbers = self._normal(_common(size, loc, scale), dist, mesh)
         return _array(_plus(_times(numbers, scale), loc))
 
@@ -151,7 +178,7 @@ class Generator:
         >>> int(a.min()), int(a.max())
         (1, 6)
         """
-        first, count = _range(low, high, endpoint, _whole_type(dtype))
+        first, count = _range(_whole("low", low), high, endpoint, _whole_type(dtype))
         if count <= HALF:
             numbers = self._uniform(size, dist, mesh).binary("multiply", float(count))
             offsets = numbers.unary("floor").cast("uint64")
@@ -181,13 +208,13 @@ class Generator:
             "shuffle is not there; shuffle a NumPy array before you distribute it"
         )
 
-    def _uniform(self, size: Size, dist: Any, mesh: Any):
+    def _uniform(self, size: Size, dist: Any, mesh: Any) -> _core.Array:
         return self._make("uniform", size, dist, mesh)
 
-    def _normal(self, size: Size, dist: Any, mesh: Any):
+    def _normal(self, size: Size, dist: Any, mesh: Any) -> _core.Array:
         return self._make("normal", size, dist, mesh)
 
-    def _word(self, size: Size, dist: Any, mesh: Any):
+    def _word(self, size: Size, dist: Any, mesh: Any) -> _core.Array:
         """32 random bits."""
         return (
             self._uniform(size, dist, mesh)
@@ -196,16 +223,18 @@ class Generator:
             .cast("uint64")
         )
 
-    def _make(self, kind: str, size: Size, dist: Any, mesh: Any):
+    def _make(self, kind: str, size: Size, dist: Any, mesh: Any) -> _core.Array:
         """Numbers of the next stream."""
         from pantile import _dist, _world
 
         world, shape = _world.world(), _shape(size)
         where = _dist.text(dist, shape, mesh, world)
-        return world.random(kind, (self._seed, next(self._streams)), list(shape), where)
+        made = world.random(kind, (self._seed, self._stream), list(shape), where)
+        self._stream += 1
+        return made
 
 
-def _array(handle) -> Array:
+def _array(handle: _core.Array) -> Array:
     from pantile._array import Array
 
     return Array._of(handle)
@@ -228,17 +257,26 @@ def _fresh_seed() -> int:
     mine = secrets.randbelow(SEEDS)
     if len(world.hosted) == world.ranks:
         return mine
-    # Every process has another one: all take that of the first rank.
+    # Every process has another one: all take that of the first rank, even within `no_comm`.
     number = np.full(1, mine, np.int64).view(np.uint8)
-    seeds = world.from_tiles([world.ranks], "int64", lambda *_: number, "block(r)")
     room = np.empty(1, np.int64)
-    seeds.get([(0, 1, 1)]).whole_into(room.view(np.uint8))
+    before = world.forbid(False)
+    try:
+        seeds = world.from_tiles([world.ranks], "int64", lambda *_: number, "block(r)")
+        seeds.get([(0, 1, 1)]).whole_into(room.view(np.uint8))
+    finally:
+        world.forbid(before)
     return int(room[0])
 
 
 def _shape(size: Size) -> tuple[int, ...]:
-    lengths = () if size is None else size if isinstance(size, Sequence) else (size,)
-    shape = tuple(operator.index(length) for length in lengths)
+    if isinstance(size, np.ndarray) and size.ndim == 1:
+        size = size.tolist()
+    lengths: Sequence[int] = () if size is None else size if isinstance(size, Sequence) else (size,)
+    try:
+        shape = tuple(operator.index(length) for length in lengths)
+    except TypeError:
+        raise TypeError(f"got size {size!r}, expected a whole number or several, or None") from None
     if any(length < 0 for length in shape):
         raise ValueError(f"got size {size}, expected no negative lengths")
     return shape
@@ -252,7 +290,14 @@ def _is_array(value: Any) -> bool:
 
 def _number(name: str, value: Any) -> Any:
     """A number as the core takes it, or an array."""
+    if isinstance(value, (np.ndarray, list, tuple)) and np.ndim(value) > 0:
+        from pantile import asarray
+
+        # Elements that every process has stay where they are.
+        value = asarray(np.asarray(value), dist=None)
     if _is_array(value):
+        if value.dtype.kind == "c":
+            raise TypeError(f"got {name} of {value.dtype}, expected real numbers")
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0 or isinstance(value, np.generic):
         value = value.item()
@@ -276,37 +321,67 @@ def _not_negative(name: str, value: Any) -> Any:
 
 
 def _common(size: Size, *values: Any) -> Size:
-    """The size that is asked for, else the shape that the parameters have together."""
-    if size is not None:
-        return size
+    """The size that is asked for, if the parameters fit into it, else the shape that they have
+    together.
+    """
     shapes = [value.shape for value in values if _is_array(value)]
-    return np.broadcast_shapes(*shapes) if shapes else None
+    if not shapes:
+        return size
+    if size is None:
+        return np.broadcast_shapes(*shapes)
+    wanted = _shape(size)
+    try:
+        fits = np.broadcast_shapes(wanted, *shapes) == wanted
+    except ValueError:
+        fits = False
+    if not fits:
+        given = ", ".join(str(tuple(shape)) for shape in shapes)
+        raise ValueError(f"got size {wanted} for parameters of shape {given}, which do not fit into it")
+    return wanted
 
 
-def _times(handle, by: Any):
+def _times(handle: _core.Array, by: Any) -> _core.Array:
     return handle.binary("multiply", by._h if _is_array(by) else float(by))
 
 
-def _plus(handle, more: Any):
+def _plus(handle: _core.Array, more: Any) -> _core.Array:
     return handle.binary("add", more._h if _is_array(more) else float(more))
 
 
-def _plus_unsigned(handle, more: int):
+def _plus_unsigned(handle: _core.Array, more: int) -> _core.Array:
     """The sum modulo 2**64."""
     return handle.binary("add", more) if more else handle
 
 
-def _as_float(handle, dtype: Any, *, below_one: bool = False):
-    """Numbers as float64 or float32."""
+def _float_type(dtype: Any, out: Any) -> str:
+    """The name of the type that is asked for."""
+    if out is not None:
+        raise TypeError("got out=, expected none: the numbers are made where they live")
     name = np.dtype(dtype).name
+    if name not in ("float64", "float32"):
+        raise TypeError(f"got dtype {name}, expected float64 or float32")
+    return name
+
+
+def _as_float(handle: _core.Array, name: str, *, below_one: bool = False) -> _core.Array:
+    """Numbers as float64 or float32."""
     if name == "float64":
         return handle
-    if name != "float32":
-        raise TypeError(f"got dtype {name}, expected float64 or float32")
     if below_one:
         # The nearest float32 may be 1: keep as many bits as it has.
         handle = handle.binary("multiply", 2.0**24).unary("floor").binary("multiply", 2.0**-24)
     return handle.cast(name)
+
+
+def _whole(name: str, value: Any) -> int:
+    """A whole number."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"got {name} of type {type(value).__name__}, expected a whole number (arrays of bounds are "
+            "not there)"
+        ) from None
 
 
 def _whole_type(dtype: Any) -> tuple[int, int]:
@@ -324,7 +399,7 @@ def _range(low: int, high: int | None, endpoint: bool, limits: tuple[int, int]) 
     """The first number, and how many there are."""
     if high is None:
         low, high = 0, low
-    low, last = operator.index(low), operator.index(high) - (not endpoint)
+    last = (high := _whole("high", high)) - (not endpoint)
     if low > last:
         raise ValueError(f"got low {low} and high {high}, expected a range with a number in it")
     if low < limits[0] or last > limits[1]:
@@ -334,7 +409,7 @@ def _range(low: int, high: int | None, endpoint: bool, limits: tuple[int, int]) 
     return low, last - low + 1
 
 
-def _scaled(words: list, count: int):
+def _scaled(words: list[_core.Array], count: int) -> _core.Array:
     """The whole part of count * w / 2**96, where w are three words of 32 bits.
 
     A product as by hand, in digits of 32 bits.
@@ -342,7 +417,7 @@ def _scaled(words: list, count: int):
     high, middle, low = words
     upper, lower = divmod(count, HALF)
 
-    def carried(terms: list):
+    def carried(terms: list[_core.Array]) -> tuple[_core.Array, _core.Array]:
         """The digit and the carry of a column."""
         digits = [term.binary("bitwise_and", HALF - 1) for term in terms]
         carries = [term.binary("bitwise_right_shift", 32) for term in terms]
@@ -359,7 +434,7 @@ def _scaled(words: list, count: int):
     return carry.binary("add", products[2][1])
 
 
-def _sum(handles: list):
+def _sum(handles: list[_core.Array]) -> _core.Array:
     total = handles[0]
     for handle in handles[1:]:
         total = total.binary("add", handle)

@@ -1,5 +1,7 @@
 """Arrays against NumPy: creation, slices, assignment, arithmetic, reductions."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -110,6 +112,37 @@ def test_operators():
         x + "a"
 
 
+OPERATORS = "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift".split()
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_from_both_sides_and_in_place(name):
+    """Arrays, numbers and arrays of NumPy, on either side."""
+    call, in_place = getattr(operator, name), getattr(operator, f"i{name.rstrip('_')}")
+    a, b = np.array([[7, 2, 5], [9, 4, 3]]), np.array([[3, 1, 2], [2, 3, 1]])
+    x, y = pt.asarray(a, dist=0), pt.asarray(b, dist=1)
+    same(call(x, y), call(a, b))
+    same(call(x, 2), call(a, 2))
+    same(call(9, x), call(9, a))
+    same(call(a, y), call(a, b))
+    same(call(x, b), call(a, b))
+    # A number with places would not fit into whole numbers.
+    kind = np.float64 if name == "truediv" else np.int64
+    old, other = pt.asarray(a.astype(kind), dist=0), a.astype(kind)
+    new = in_place(old, y)
+    assert new is old
+    same(old, in_place(other, b))
+
+
+@pytest.mark.parametrize("name", "eq ne lt le gt ge".split())
+def test_comparisons_from_both_sides(name):
+    call = getattr(operator, name)
+    a, b = np.array([1, 2, 3, 4]), np.array([4, 2, 1, 4])
+    x, y = pt.asarray(a, dist=0), pt.asarray(b, dist=None)
+    for ours, theirs in ((call(x, y), call(a, b)), (call(x, 2), call(a, 2)), (call(3, x), call(3, a))):
+        same(ours, theirs)
+
+
 def test_numpy_meets_ours():
     a = numbers((4,))
     x = pt.asarray(a)
@@ -174,6 +207,22 @@ def test_shapes(dist):
     same(pt.broadcast_to(ours, (5, 2, 3, 4)), np.broadcast_to(given, (5, 2, 3, 4)))
     same(pt.diff(ours, n=2), np.diff(given, n=2))
     same(pt.unstack(ours)[1], given[1])
+
+
+def test_axes_that_are_moved_differ():
+    a = pt.ones((2, 3, 4))
+    assert pt.moveaxis(a, (0, 1), (2, 0)).shape == np.moveaxis(np.ones((2, 3, 4)), (0, 1), (2, 0)).shape
+    for source, destination in (((0, 1), (0, 0)), ((1, 1), (0, 2)), ((0,), (0, 1)), (0, (0, 1))):
+        with pytest.raises(ValueError, match="as many different ones"):
+            pt.moveaxis(a, source, destination)
+
+
+def test_types_of_a_kind():
+    info = pt.__array_namespace_info__()
+    assert list(info.dtypes(kind="real floating")) == ["float32", "float64"]
+    assert list(info.dtypes(kind=("bool", "complex floating"))) == ["bool", "complex64", "complex128"]
+    with pytest.raises(ValueError, match="got kind 'half'"):
+        info.dtypes(kind="half")
 
 
 def test_numbers_of_python():

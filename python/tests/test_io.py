@@ -1,5 +1,6 @@
 """Files and functions of tiles: every rank reads and writes its own part."""
 
+import errno
 import io
 import itertools
 import tracemalloc
@@ -93,6 +94,31 @@ def test_wrong_tiles(tile, words):
     pt.init(ranks=2)
     with pytest.raises(ValueError, match=words):
         pt.from_callback((4, 3), 0, tile)
+
+
+@pytest.mark.parametrize("kind", ["<f8", ">f8", ">i2", ">c16"])
+def test_functions_in_any_order_of_bytes(ranks, kind):
+    """The type is the same, whatever is said of its bytes."""
+    whole = numbers((7, 3), np.dtype(kind).name)
+    array = pt.from_callback((7, 3), 0, lambda part: whole[part].astype(kind), dtype=kind)
+    assert array.dtype == whole.dtype
+    assert (np.asarray(array) == whole).all()
+    again = pt.asarray(whole.astype(kind), dist=0)
+    assert again.dtype == whole.dtype and (np.asarray(again) == whole).all()
+
+
+@pytest.mark.parametrize("shape, dtype, error, words", [
+    (-1, "f8", ValueError, r"got shape \(-1,\)"),
+    ((3, -2), "f8", ValueError, "expected lengths of at least 0"),
+    (2.5, "f8", TypeError, "float"),
+    (3, "f2", TypeError, "no arrays of type float16"),
+    (3, "U1", TypeError, "no arrays of type <U1"),
+    (3, [("a", "f8")], TypeError, "no arrays of type"),
+])  # fmt: skip
+def test_arrays_that_cannot_be(shape, dtype, error, words):
+    pt.init(ranks=2)
+    with pytest.raises(error, match=words):
+        pt.from_callback(shape, None, lambda part: np.zeros(3), dtype=dtype)
 
 
 def test_errors_of_functions_come_through(ranks):
@@ -193,6 +219,19 @@ def zipped(inner, compression=zipfile.ZIP_STORED):
     return file.getvalue()
 
 
+def damaged(compression, at=300):
+    """An archive with wrong bytes in its member, which begins at 35."""
+    whole = bytearray(zipped(npy(np.random.default_rng(1).random(1000)), compression))
+    whole[at : at + 60] = b"\xff" * 60
+    return bytes(whole)
+
+
+def shaped(shape, kind="<f8"):
+    """A file of 800 bytes of elements whose header says this."""
+    words = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n"
+    return raw(header=words.encode()) + bytes(800)
+
+
 @pytest.mark.parametrize("content, words", [
     (b"", "expected a .npy or .npz file"),
     (b"hello, world", "begins with b'hello,'"),
@@ -205,6 +244,23 @@ def zipped(inner, compression=zipfile.ZIP_STORED):
     (npy(np.zeros(3, "float16")), "a.x: got elements of float16"),
     (npy(np.zeros(3, [("a", "f8")])), "a.x: got elements of"),
     (zipped(npy(numbers((100,))))[:-30], "a.x: .*expected a .npz file"),
+    (zipped(npy(numbers((100,)))[:-8]), "a.x\\[a.npy\\]: the header promises 800 bytes of elements, 792 are there"),
+    (zipped(npy(numbers((100,)))[:-8], zipfile.ZIP_DEFLATED), "a.x\\[a.npy\\]: "),
+    (damaged(zipfile.ZIP_DEFLATED), "a.x"),
+    (damaged(zipfile.ZIP_DEFLATED, 35), "a.x\\[a.npy\\]: .*invalid block type"),
+    (damaged(zipfile.ZIP_BZIP2), "a.x"),
+    (damaged(zipfile.ZIP_BZIP2, 35), "a.x\\[a.npy\\]: "),
+    (damaged(zipfile.ZIP_LZMA), "a.x"),
+    (damaged(zipfile.ZIP_LZMA, 35), "a.x\\[a.npy\\]: "),
+    (shaped("(-1,)"), "a.x: "),
+    (shaped("(True,)"), "a.x: "),
+    (shaped("(1.0,)"), "a.x: "),
+    (shaped("5"), "a.x: "),
+    (shaped("(99999999999999999999,)"), "a.x: the header promises 799999999999999999992 bytes"),
+    (shaped("(0, 99999999999999999999)"), "a.x: "),
+    (shaped(f"({'1,' * 70})"), "a.x: "),
+    (shaped("(3,)", "<M8[s]"), "a.x: got elements of datetime64"),
+    (shaped("(3,)", "|V8"), "a.x: got elements of |V8"),
     (zipped(b"hello"), "a.x\\[a.npy\\]: "),
     (zipped(b"hello", zipfile.ZIP_DEFLATED), "a.x\\[a.npy\\]: "),
     (zipped(npy(np.array([None])), zipfile.ZIP_DEFLATED), "a.x\\[a.npy\\]: "),
@@ -220,6 +276,12 @@ def test_wrong_files(tmp_path, content, words):
 def test_no_file(ranks, tmp_path):
     with pytest.raises(FileNotFoundError, match="nothing.npy"):
         pt.load(tmp_path / "nothing.npy")
+
+
+def test_the_member_that_does_not_fit_is_named(ranks, tmp_path):
+    np.savez(tmp_path / "x.npz", a=numbers((3, 4)), b=numbers((3,)))
+    with pytest.raises(ValueError, match=r"x.npz\[b.npy\]: got axis 1 for an array of 1 axes"):
+        pt.load(tmp_path / "x.npz", dist=1)
 
 
 # ---- writing
@@ -308,6 +370,24 @@ def test_what_cannot_be_written(ranks, tmp_path, name, value, error, words):
     with pytest.raises(error, match=words):
         pt.save(tmp_path / name, value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_an_error_and_not_the_end(tmp_path, monkeypatch):
+    """Room is asked for before the file is mapped: a mapped file that finds none ends the process."""
+    from pantile import _io
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    pt.init(ranks=2)
+    monkeypatch.setattr(_io.os, "posix_fallocate", full)
+    with pytest.raises(OSError, match="no room for 152 bytes.*a.npy") as caught:
+        pt.save(tmp_path / "a.npy", pt.ones(3))
+    assert caught.value.errno == errno.ENOSPC
+    # Where nobody can ask, it is written all the same.
+    monkeypatch.delattr(_io.os, "posix_fallocate")
+    pt.save(tmp_path / "a.npy", pt.ones(3))
+    assert np.load(tmp_path / "a.npy").tolist() == [1, 1, 1]
 
 
 def test_a_fault_leaves_the_old_file(tmp_path):

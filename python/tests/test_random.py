@@ -129,7 +129,7 @@ def test_float32_is_below_one():
 
     pt.init(ranks=1)
     near = pt.asarray(np.array([1 - 2.0**-53, 1 - 2.0**-25, 0.5, 0.0]))
-    got = np.asarray(pt.Array._of(_as_float(near._h, np.float32, below_one=True)))
+    got = np.asarray(pt.Array._of(_as_float(near._h, "float32", below_one=True)))
     assert got.tolist() == [1 - 2.0**-24, 1 - 2.0**-24, 0.5, 0.0]
     drawn = np.asarray(pt.random.default_rng(1).random(1000, np.float32)).astype(float)
     assert (drawn * 2**24 % 1 == 0).all()
@@ -145,9 +145,85 @@ def test_parameters_may_be_arrays():
     assert pt.random.default_rng(1).normal(low, 2.0, (5, 2)).shape == (5, 2)
 
 
-@pytest.mark.parametrize(
-    "size, shape", [(None, ()), (3, (3,)), ((2, 3), (2, 3)), ([2, 0], (2, 0)), (np.int64(4), (4,))]
-)
+def test_parameters_may_be_lists_and_arrays_of_numpy():
+    """They give the same numbers as arrays of ours do."""
+    pt.init(ranks=3)
+    for give in (np.asarray, list, pt.asarray):
+        got = np.asarray(pt.random.default_rng(4).normal(give([10.0, 20.0]), 0.5, (7, 2)))
+        plain = np.asarray(pt.random.default_rng(4).standard_normal((7, 2)))
+        assert (got == plain * 0.5 + [10.0, 20.0]).all()
+    assert pt.random.default_rng(4).uniform(np.float32(1), np.array(2)).shape == ()
+    low = np.arange(3)[:, None]
+    assert pt.random.default_rng(4).uniform(low, [10.0, 20.0]).shape == (3, 2)
+
+
+@pytest.mark.parametrize("dist", ["auto", 0, 1, None, "cc"])
+def test_parameters_that_are_cut_change_nothing(dist):
+    pt.init(ranks=1)
+    scale = np.linspace(0, 3, 35).reshape(5, 7)
+    expected = np.asarray(pt.random.default_rng(4).exponential(scale))
+    for ranks in (2, 3):
+        pt.init(ranks=ranks)
+        got = pt.random.default_rng(4).exponential(pt.asarray(scale, dist=dist), dist=dist)
+        assert (np.asarray(got) == expected).all()
+
+
+def test_signatures_are_those_of_numpy():
+    """Ours have `dist` and `mesh`, by name, besides."""
+    import inspect
+
+    from pantile.random import THERE
+
+    for name in THERE:
+        ours = inspect.signature(getattr(pt.random.Generator, name)).parameters
+        theirs = SIGNATURES[name]
+        plain = {key: one.default for key, one in ours.items() if one.kind is one.POSITIONAL_OR_KEYWORD}
+        assert list(plain) == ["self", *theirs], name
+        assert all(plain[key] in (value, inspect.Parameter.empty) for key, value in theirs.items()), name
+        assert [key for key in ours if key not in plain] == ["dist", "mesh"]
+        # NumPy takes the same arguments.
+        getattr(np.random.default_rng(1), name)(**theirs)
+
+
+SIGNATURES = {
+    "exponential": {"scale": 1.0, "size": None},
+    "integers": {"low": 5, "high": None, "size": None, "dtype": np.int64, "endpoint": False},
+    "normal": {"loc": 0.0, "scale": 1.0, "size": None},
+    "random": {"size": None, "dtype": np.float64, "out": None},
+    "standard_normal": {"size": None, "dtype": np.float64, "out": None},
+    "uniform": {"low": 0.0, "high": 1.0, "size": None},
+}
+
+
+def test_generators_are_kept_and_copied():
+    import copy
+    import pickle
+
+    pt.init(ranks=2)
+    rng = pt.random.default_rng(5)
+    assert pt.random.default_rng(rng) is rng
+    rng.random(3)
+    for other in (copy.deepcopy(rng), pickle.loads(pickle.dumps(rng))):
+        assert (np.asarray(other.random(4)) == np.asarray(copy.copy(rng).random(4))).all()
+
+
+def test_a_call_that_is_refused_takes_no_numbers():
+    pt.init(ranks=2)
+    rng, other = pt.random.default_rng(5), pt.random.default_rng(5)
+    for call in (
+        lambda: rng.random(3, np.int64),
+        lambda: rng.random(3, dist=7),
+        lambda: rng.normal(0, 1, -1),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            call()
+    assert (np.asarray(rng.random(4)) == np.asarray(other.random(4))).all()
+
+
+@pytest.mark.parametrize("size, shape", [
+    (None, ()), (3, (3,)), ((2, 3), (2, 3)), ([2, 0], (2, 0)), (np.int64(4), (4,)),
+    (np.array([2, 3]), (2, 3)), ((), ()),
+])  # fmt: skip
 def test_sizes(size, shape):
     pt.init(ranks=2)
     for make in (
@@ -169,7 +245,26 @@ def test_sizes(size, shape):
     (lambda rng: rng.integers(0), ValueError, "low 0"),
     (lambda rng: rng.integers(0, 257, 3, np.uint8), ValueError, "from 0 to 255"),
     (lambda rng: rng.integers(0, 5, 3, np.float64), TypeError, "whole numbers"),
-    (lambda rng: rng.integers(0.5, 3), TypeError, "integer"),
+    (lambda rng: rng.integers(0.5, 3), TypeError, "low of type float, expected a whole number"),
+    (lambda rng: rng.integers(0, "a"), TypeError, "high of type str, expected a whole number"),
+    (lambda rng: rng.integers(np.arange(3), 5), TypeError, "arrays of bounds are not there"),
+    (lambda rng: rng.integers(0, pt.arange(3)), TypeError, "arrays of bounds are not there"),
+    (lambda rng: rng.random(3, out=np.empty(3)), TypeError, "got out="),
+    (lambda rng: rng.standard_normal(3, np.float64, np.empty(3)), TypeError, "got out="),
+    (lambda rng: rng.random(2.5), TypeError, "got size 2.5, expected a whole number"),
+    (lambda rng: rng.random("ab"), TypeError, "got size 'ab'"),
+    (lambda rng: rng.random((2, -1)), ValueError, "negative"),
+    (lambda rng: rng.uniform(-1e308, 1e308, 3), ValueError, "high - low inf"),
+    (lambda rng: rng.normal("a", 1, 3), TypeError, "got loc of type str"),
+    (lambda rng: rng.normal(None, 1, 3), TypeError, "got loc of type NoneType"),
+    (lambda rng: rng.normal(1j, 1, 3), TypeError, "got loc of type complex"),
+    (lambda rng: rng.normal(np.array([1j]), 1), TypeError, "got loc of complex128"),
+    (lambda rng: rng.normal(pt.zeros(3), 1, 2), ValueError, r"size \(2,\) for parameters of shape \(3,\)"),
+    (lambda rng: rng.normal(pt.zeros(5), 1, 1), ValueError, "do not fit into it"),
+    (lambda rng: rng.normal(pt.zeros((2, 5)), 1, (2, 1)), ValueError, "do not fit into it"),
+    (lambda rng: rng.exponential(pt.ones(5), ()), ValueError, "do not fit into it"),
+    (lambda rng: rng.poisson(3), AttributeError, "poisson is not there; there are exponential, "),
+    (lambda rng: rng.nothing, AttributeError, "no nothing"),
     (lambda rng: rng.choice(5), NotImplementedError, "integers"),
     (lambda rng: rng.permutation(5), NotImplementedError, "NumPy"),
     (lambda rng: rng.shuffle([1]), NotImplementedError, "NumPy"),

@@ -1,8 +1,6 @@
 """What arrays look like: never more than the edges is put together."""
 
-import io
 import re
-import time
 from xml.etree import ElementTree
 
 import numpy as np
@@ -75,6 +73,41 @@ def test_a_wide_range_is_printed_by_what_is_shown():
     whole = np.ones(5000)
     whole[2500] = 1e300
     assert _show.str_of(spread(whole, 0)) == np.array2string(whole)
+
+
+def test_numpys_print_options_count(ranks):
+    whole = np.random.default_rng(1).random((30, 40))
+    array = spread(whole, 0)
+    for options in (
+        {"threshold": 5, "edgeitems": 1}, {"edgeitems": 5, "precision": 2}, {"threshold": 10_000}, {"suppress": True},
+    ):  # fmt: skip
+        with np.printoptions(**options):
+            assert _show.str_of(array) == str(whole)
+
+
+def test_numbers_in_texts():
+    pt.init(ranks=2)
+    total = pt.arange(5.0).sum()
+    assert f"{total:.2f} {total:8.1f}" == "10.00     10.0"
+    assert f"{pt.arange(3).sum():d}" == "3"
+    assert f"{pt.ones(2, dist=None)}" == "float64[2] copies\n[1. 1.]"
+    assert f"{total}" == str(total)
+    with pytest.raises(ValueError):
+        f"{pt.ones(2):.2f}"
+
+
+def test_sections_say_where_they_are():
+    pt.init(ranks=2)
+    assert repr(pt.zeros((4, 3), dist=0).section(1)) == "Section(rank=1, index=[2:4, 0:3], shape=(2, 3))"
+    assert repr(pt.zeros(5, dist="c").section(0)) == "Section(rank=0, index=[[0 2 4]], shape=(3,))"
+    assert repr(pt.zeros(50, dist="c").section(0)).startswith("Section(rank=0, index=[[ 0  2 ... 46 48]]")
+
+
+def test_an_array_on_one_rank_is_drawn_there():
+    pt.init(ranks=4)
+    array = pt.zeros(8, dist="rank 3: whole")
+    assert [section.rank for section in array.sections if section.data.size] == [3]
+    assert [tile[0] for tile in drawn(array)] == ["rank 3: 0:8"]
 
 
 @pytest.mark.parametrize("shape, shown", [((10_000,), 6), ((200, 300), 36), ((20, 30, 40), 216)])
@@ -187,69 +220,3 @@ def test_what_only_the_core_knows_is_not_drawn():
         "8 on x=2: indexed(x, [0 1 2 3] [4..8])",
     ):  # fmt: skip
         assert _show.picture_of(_show.read_home(text)) == ""
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def until(condition):
-    """Waits for something that comes soon, however busy the machine is."""
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
-def test_progress_is_for_terminals():
-    stream = io.StringIO()
-    with _show.Progress(stream=stream, delay=0.0) as sign:
-        assert sign._thread is None
-    assert stream.getvalue() == ""
-
-
-def test_progress_says_how_long_and_goes_away():
-    stream = Terminal()
-    with _show.Progress("solving", stream=stream, delay=0.0):
-        until(stream.getvalue)
-    assert stream.getvalue().startswith("\rsolving | 0 s")
-    assert stream.getvalue().endswith("\r")
-
-
-def test_progress_of_short_work_is_silent():
-    stream = Terminal()
-    with _show.Progress(stream=stream, delay=60.0):
-        pass
-    assert stream.getvalue() == ""
-
-
-def test_progress_in_a_notebook_is_lines(monkeypatch):
-    monkeypatch.setattr(_show, "_in_notebook", lambda: True)
-    stream = io.StringIO()
-    with _show.Progress("solving", stream=stream, delay=0.01):
-        until(stream.getvalue)
-    assert stream.getvalue().startswith("solving: 0 s\n")
-    assert "\r" not in stream.getvalue()
-
-
-def test_progress_can_be_stopped_twice_and_started_again():
-    stream = Terminal()
-    sign = _show.Progress(stream=stream, delay=0.0)
-    sign.stop()
-    for turn in (1, 2):
-        sign.start()
-        until(lambda turn=turn: stream.getvalue().count("computing") >= turn)
-        sign.stop()
-        sign.stop()
-        assert stream.getvalue().endswith("\r")
-
-
-@pytest.mark.filterwarnings("error")
-def test_progress_survives_a_closed_stream():
-    stream = Terminal()
-    sign = _show.Progress(stream=stream, delay=0.0).start()
-    until(stream.getvalue)
-    stream.close()
-    until(lambda: not sign._thread.is_alive())
-    sign.stop()
