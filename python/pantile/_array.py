@@ -136,8 +136,9 @@ class Array(Operators):
 
     def compute(self) -> Array:
         """Computes it now; gives the array itself."""
-        with computing(self):
-            self._h.compute()
+        if not self._h.compute_light():
+            with computing(self):
+                self._h.compute()
         return self
 
     def explain(self) -> str:
@@ -163,6 +164,9 @@ class Array(Operators):
 
     def item(self) -> Any:
         """The only element, as a Python number."""
+        value = self._h.item_light()
+        if value is not None:
+            return value
         if self.size != 1:
             raise TypeError(f"got an array of shape {self.shape}, expected one element")
         dtype = self.dtype
@@ -193,7 +197,7 @@ class Array(Operators):
         return int(self._one("index"))
 
     def _one(self, what: str) -> Any:
-        if self.ndim != 0:
+        if self._h.shape:
             raise TypeError(f"{what}: got an array of shape {self.shape}, expected one without axes")
         value = self.item()
         if isinstance(value, complex) and what != "complex":

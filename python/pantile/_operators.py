@@ -88,7 +88,7 @@ def operand(array: Operators, other: Any) -> Any:
     if isinstance(other, Operators):
         return other._h
     if type(other) in PLAIN:
-        return _fitting(array, other)
+        return other
     if isinstance(other, (np.ndarray, np.generic)):
         from ._creation import asarray
 
@@ -96,21 +96,10 @@ def operand(array: Operators, other: Any) -> Any:
     return NotImplemented
 
 
-def _fitting(array: Operators, number: Any) -> Any:
-    """A number that the type of an array has; others are mistakes."""
-    if isinstance(number, int) and not isinstance(number, builtins.bool):
-        dtype = np.dtype(array._h.dtype)
-        if dtype.kind in "iu":
-            limits = np.iinfo(dtype)
-            if not limits.min <= number <= limits.max:
-                raise OverflowError(f"{number} is not among the numbers of {dtype}")
-        elif not -(2**63) <= number < 2**64:
-            return float(number)
-    return number
-
-
 def _forward(array: Operators, name: str, other: Any) -> Any:
     """`array + other`."""
+    if type(other) in PLAIN:  # the usual case first: small arrays feel every call
+        return array._of(array._h.binary(name, other))
     other = operand(array, other)
     return NotImplemented if other is NotImplemented else array._of(array._h.binary(name, other))
 

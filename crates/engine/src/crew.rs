@@ -125,6 +125,12 @@ impl Crew {
         self.stop = Some(Box::new(stop));
     }
 
+    /// True if the ranks do nothing.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        !matches!(self.hands, Hands::Threads { owed: 1.., .. })
+    }
+
     /// Number of ranks of the world.
     #[must_use]
     pub fn size(&self) -> usize {

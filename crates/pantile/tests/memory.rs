@@ -38,7 +38,10 @@ fn numbers_of_every_type_may_change() {
     let whole = world.from_vec(&[3], &[1i8, 2, 3]);
     let truth = world.from_vec(&[3], &[true, false, true]);
     for step in 0..4i64 {
-        assert_eq!((&whole + step).to_vec::<i8>().unwrap(), [1, 2, 3].map(|x| x + step as i8));
+        assert_eq!(
+            (&whole + step).to_vec::<i8>().unwrap(),
+            [1, 2, 3].map(|x| x + i8::try_from(step).unwrap())
+        );
         assert_eq!((&truth & (step % 2 == 0)).to_vec::<bool>().unwrap()[0], step % 2 == 0);
         let filled = world.full(&[2], step as f64).to_vec::<f64>().unwrap();
         assert_eq!(filled, [step as f64; 2]);

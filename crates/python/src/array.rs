@@ -2,8 +2,10 @@
 #![allow(clippy::too_many_arguments, reason = "signatures are those that Python calls")]
 
 use pantile::array::{self, Binary, Boundary, Number, Operand, Reduction, SliceItem, Unary};
-use pantile::ir::Complex;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pantile::ir::{Complex, Scalar};
+use pantile_engine::DType;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
@@ -62,12 +64,66 @@ pub(crate) fn number(value: &Bound<'_, PyAny>) -> PyResult<Number> {
     Err(PyTypeError::new_err(words))
 }
 
-/// An array, or a number beside one.
-fn operand(value: &Bound<'_, PyAny>) -> PyResult<Operand> {
-    match value.cast::<Array>() {
-        Ok(array) => Ok(Operand::Array(array.get().inner.clone())),
-        Err(_) => Ok(Operand::Number(number(value)?)),
+/// An array, or a number that elements of type `beside` can be.
+fn operand(value: &Bound<'_, PyAny>, beside: DType) -> PyResult<Operand> {
+    if let Ok(array) = value.cast::<Array>() {
+        return Ok(Operand::Array(array.get().inner.clone()));
     }
+    let whole = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    if !whole {
+        return Ok(Operand::Number(number(value)?));
+    }
+    match limits(beside) {
+        None => Ok(Operand::Number(number(value).or_else(|_| large(value))?)),
+        Some((low, high)) => match value.extract::<i128>() {
+            Ok(exact) if (low..=high).contains(&exact) => Ok(Operand::Number(number(value)?)),
+            _ => {
+                let name = numpy_name(beside);
+                let words = format!("{value} is not among the numbers of {name}");
+                Err(PyOverflowError::new_err(words))
+            }
+        },
+    }
+}
+
+/// A whole number beyond those of the machine, as a float.
+fn large(value: &Bound<'_, PyAny>) -> PyResult<Number> {
+    Ok(Number::Float(value.extract::<f64>()?))
+}
+
+/// The least and the greatest number of a type of whole numbers.
+fn limits(dtype: DType) -> Option<(i128, i128)> {
+    Some(match dtype {
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        DType::I64 => (i64::MIN.into(), i64::MAX.into()),
+        DType::U8 => (0, u8::MAX.into()),
+        DType::U16 => (0, u16::MAX.into()),
+        DType::U32 => (0, u32::MAX.into()),
+        DType::U64 => (0, u64::MAX.into()),
+        _ => return None,
+    })
+}
+
+/// A scalar as a number of Python's.
+fn python_number(py: Python<'_>, value: Scalar) -> PyResult<Option<Bound<'_, PyAny>>> {
+    macro_rules! number {
+        ($($dtype:ident $type:ty),*) => {
+            match value.dtype() {
+                $(DType::$dtype => value.get::<$type>().map(|one| one.into_bound_py_any(py)),)*
+                DType::C64 => value.get::<Complex<f32>>().map(|one| {
+                    Ok(PyComplex::from_doubles(py, one.re.into(), one.im.into()).into_any())
+                }),
+                DType::C128 => value.get::<Complex<f64>>().map(|one| {
+                    Ok(PyComplex::from_doubles(py, one.re, one.im).into_any())
+                }),
+            }
+        };
+    }
+    number!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32,
+        F64 f64)
+    .transpose()
 }
 
 /// One axis of a slice: an index, or start, stop and step.
@@ -127,7 +183,7 @@ impl Array {
         reversed: bool,
     ) -> PyResult<Self> {
         let function = Binary::from_name(name).ok_or_else(|| unknown("function", name))?;
-        let other = operand(other)?;
+        let other = operand(other, self.inner.dtype())?;
         self.recorded(py, |array| match reversed {
             true => array.reversed(function, other),
             false => array.binary(function, other),
@@ -141,7 +197,12 @@ impl Array {
         yes: &Bound<'_, PyAny>,
         no: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let (yes, no) = (operand(yes)?, operand(no)?);
+        // A number gets its type from the array beside it; the condition has none to give.
+        let beside = [yes, no]
+            .iter()
+            .find_map(|one| one.cast::<Self>().ok().map(|array| array.get().inner.dtype()));
+        let beside = beside.unwrap_or(DType::F64);
+        let (yes, no) = (operand(yes, beside)?, operand(no, beside)?);
         self.recorded(py, |array| array.choose(yes, no))
     }
 
@@ -174,7 +235,7 @@ impl Array {
 
     /// Assigns to a slice.
     fn set(&self, py: Python<'_>, slice: Vec<Item>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (slice, value) = (items(slice), operand(value)?);
+        let (slice, value) = (items(slice), operand(value, self.inner.dtype())?);
         at_user(py, || self.inner.set(&slice, value));
         match self.inner.fault() {
             None => Ok(()),
@@ -217,6 +278,21 @@ impl Array {
         let points: Vec<(&[i64], f64)> =
             points.iter().map(|(by, weight)| (by.as_slice(), *weight)).collect();
         self.recorded(py, |array| array.stencil(&points, boundary))
+    }
+
+    /// The only element as a number of Python's, if that is soon known; else nothing.
+    fn item_light<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let place = user_place(py).unwrap_or_default();
+        match finish(array::written_at(place, || self.inner.item_light()))? {
+            Some(value) => python_number(py, value),
+            None => Ok(None),
+        }
+    }
+
+    /// Computes this array if that is soon done, or was; false if it takes its time.
+    fn compute_light(&self, py: Python<'_>) -> PyResult<bool> {
+        let place = user_place(py).unwrap_or_default();
+        finish(array::written_at(place, || self.inner.compute_light()))
     }
 
     /// Computes this array and others in one program.

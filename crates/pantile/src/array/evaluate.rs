@@ -1,7 +1,7 @@
 //! From recorded operations to a program, and from there to elements.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
 
 use pantile_comm::Call;
 use pantile_engine::{ArrayId, Error, Job, available_memory};
@@ -22,14 +22,47 @@ impl World {
     /// Computes what these nodes stand for, and what others refer to on the way. `place` is the line
     /// that looks.
     pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
-        let _turn = lock(&self.inner.turn);
+        let turn = lock(&self.inner.turn);
+        self.evaluate_if(&turn, targets, place, |_| true).map(|_| ())
+    }
+
+    /// The same without waiting for anybody; false if that cannot be.
+    pub(crate) fn evaluate_light(
+        &self,
+        targets: &[Arc<Node>],
+        place: &Place,
+    ) -> Result<bool, Fault> {
+        let Ok(turn) = self.inner.turn.try_lock() else { return Ok(false) };
+        match self.can_look_now() {
+            true => self.evaluate_if(&turn, targets, place, |known| known.light),
+            false => Ok(false),
+        }
+    }
+
+    /// True if this process has all ranks, and they do nothing.
+    pub(crate) fn can_look_now(&self) -> bool {
+        let idle = || self.inner.crew.try_lock().is_ok_and(|crew| crew.is_idle());
+        self.inner.hosted.len() == self.inner.size && idle()
+    }
+
+    /// Computes if the program is liked; false if it was not run. Whoever calls has the turn.
+    fn evaluate_if(
+        &self,
+        _: &MutexGuard<'_, ()>,
+        targets: &[Arc<Node>],
+        place: &Place,
+        like: fn(&Known) -> bool,
+    ) -> Result<bool, Fault> {
         let graph = self.graph(targets, &ends)?;
         if graph.order.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         let fates = self.agreed(&graph, targets, place)?;
         let keys = graph.keys(self.ranks(), &fates);
         let (key, known) = self.known(&graph, &fates, keys)?;
+        if !like(&known) {
+            return Ok(false);
+        }
         self.check_memory(&known)?;
         self.check_forbidden(&known.executable)?;
         let ids: Vec<ArrayId> = known.homes.iter().map(|_| self.inner.new_id()).collect();
@@ -58,7 +91,7 @@ impl World {
             drop(made);
         }
         self.inner.pending.store(0, Ordering::Relaxed);
-        if interrupted { Err(Error::Interrupted.into()) } else { Ok(()) }
+        if interrupted { Err(Error::Interrupted.into()) } else { Ok(true) }
     }
 
     /// Refuses a program that needs more memory than there is: asking for it would end the process.

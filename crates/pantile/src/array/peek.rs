@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pantile_geometry::{Cut, Distribution};
+use pantile_ir::Scalar;
 
 use super::Array;
+use super::fault::Fault;
 use super::node::lock;
 use super::views::unravel;
 
@@ -13,6 +15,25 @@ use super::views::unravel;
 const FEW: usize = 4096;
 
 impl Array {
+    /// Its only element, if that is soon known and nobody else computes: as
+    /// [`Array::compute_light`].
+    ///
+    /// # Errors
+    /// As [`Array::compute`].
+    #[track_caller]
+    pub fn item_light(&self) -> Result<Option<Scalar>, Fault> {
+        let mut room = [0; 16];
+        let room = &mut room[..self.dtype().bytes()];
+        if self.size() != 1 || self.fault().is_some() {
+            return Ok(None);
+        }
+        let known = lock(&self.base).is_stored() || self.compute_light()?;
+        match known && self.world.can_look_now() && self.peek(room) {
+            true => Ok(Scalar::from_bytes(self.dtype(), room)),
+            false => Ok(None),
+        }
+    }
+
     /// Writes the bytes of a view of a stored array, if this process hosts all of it and there are
     /// few of them. False if that cannot be.
     pub(crate) fn peek(&self, room: &mut [u8]) -> bool {

@@ -41,6 +41,19 @@ impl Array {
         self.world.evaluate(&[base], &here())
     }
 
+    /// Computes it now if that is soon done and nobody else computes, and says whether it is
+    /// computed. For callers who hold a lock that others wait for. Among processes only
+    /// [`Array::compute`] does.
+    ///
+    /// # Errors
+    /// As [`Array::compute`].
+    #[track_caller]
+    pub fn compute_light(&self) -> Result<bool, Fault> {
+        let place = here();
+        let node = self.node(&place);
+        self.world.evaluate_light(&[node], &place)
+    }
+
     /// All elements in row-major order, on every process. Moves the whole array.
     ///
     /// # Errors
