@@ -60,7 +60,12 @@ class CommStats:
 
     @property
     def programs(self) -> int:
-        """New programs: a loop that repeats itself adds none."""
+        """Programs that ran; what was recorded together ran as one."""
+        return self._since("programs")
+
+    @property
+    def planned(self) -> int:
+        """Programs that were new: a loop that repeats itself adds none."""
         return self._since("lowered")
 
     @property
@@ -72,7 +77,7 @@ class CommStats:
         self._after = self._world.counters()
 
     def __repr__(self) -> str:
-        return f"CommStats(bytes={self.bytes}, messages={self.messages}, programs={self.programs}, gathered={self.gathered})"
+        return f"CommStats(bytes={self.bytes}, messages={self.messages}, programs={self.programs}, planned={self.planned}, gathered={self.gathered})"
 
 
 @contextmanager

@@ -58,12 +58,12 @@ def test_a_loop_is_planned_once_and_its_memory_stays_flat(ranks, expected, every
     with pt.comm_stats() as warm:
         run(u, WARM, every)
     # The first turns find the array fresh, the others find the memory of the turns before.
-    assert warm.programs <= 3
+    assert warm.planned <= 3
     before = resident()
     with pt.comm_stats() as stats:
         run(u, STEPS - WARM, every)
     grown = resident() - before
-    assert stats.programs == 0
+    assert stats.planned == 0
     assert grown < 4 << 20, f"{grown} bytes more"
     np.testing.assert_array_equal(np.asarray(u), expected)
 
@@ -83,7 +83,7 @@ def test_a_loop_with_numbers_that_are_looked_at(ranks):
     before = resident()
     with pt.comm_stats() as stats:
         turns(STEPS - WARM)
-    assert stats.programs == 0
+    assert stats.planned == 0
     assert resident() - before < 4 << 20
     assert len(seen) == STEPS
 
@@ -96,6 +96,6 @@ def test_a_loop_that_nobody_looks_at(ranks, expected):
         run(u, STEPS, None)
         u.compute()
     # It runs where the record is full, which need not be the end of a step: a few programs.
-    assert stats.programs <= 16
+    assert stats.planned <= 16
     assert resident() - before < 400 << 20
     np.testing.assert_array_equal(np.asarray(u), expected)

@@ -90,7 +90,7 @@ def test_what_is_seen_through_a_view_is_computed_once():
     with pt.comm_stats() as stats:
         (b + 1).sum(axis=1).compute()
         (b + 1).sum(axis=1).compute()
-    assert stats.programs <= 1
+    assert stats.planned <= 1
 
 
 def test_a_view_assigned_to_itself_changes_nothing():
@@ -98,4 +98,4 @@ def test_a_view_assigned_to_itself_changes_nothing():
     with pt.comm_stats() as stats:
         a[1:3] = a[1:3]
         a.compute()
-    assert stats.programs == 0
+    assert stats.planned == 0

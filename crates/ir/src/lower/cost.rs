@@ -116,21 +116,23 @@ impl Executable {
         self.ranks == 1 || silent(&self.steps)
     }
 
-    /// Elements that its loops go over, on all ranks together; of loops around them nobody knows
-    /// how many.
+    /// Operations on elements, on all ranks together; elements that are moved or copied are
+    /// operations, too. Of loops around them nobody knows how many.
     #[must_use]
-    pub fn loop_elements(&self) -> usize {
-        let elements = |step: &Step| match step {
+    pub fn work(&self) -> usize {
+        let work = |step: &Step| match step {
             Step::Compute(compute) => {
                 let sizes = compute.region.iter().map(|stretch| stretch.size);
-                sizes.fold(1usize, usize::saturating_mul)
+                sizes.fold(1 + compute.body.nodes().len(), usize::saturating_mul)
             }
             Step::Repeat(_) => usize::MAX,
             _ => 0,
         };
-        let loops = self.steps.iter().map(elements).fold(0, usize::saturating_add);
-        let shape = |slot: &super::Slot| slot.home.shape().iter().product();
-        self.slots.iter().map(shape).fold(loops, usize::max)
+        let loops = self.steps.iter().map(work).fold(0, usize::saturating_add);
+        let length = |slot: &super::Slot| {
+            slot.home.shape().iter().copied().fold(1usize, usize::saturating_mul)
+        };
+        self.slots.iter().map(length).fold(loops, usize::saturating_add)
     }
 
     /// Memory that a rank needs for its arrays, in bytes.
