@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code, reason = "calls code for instruction sets that were detected")]
 
+use std::sync::OnceLock;
+
 /// An instruction set that loops are compiled for, and that this processor has.
 ///
 /// Results never depend on it; only the time does.
@@ -25,10 +27,25 @@ impl Vectors {
     /// What every processor has.
     pub const PORTABLE: Self = Self(Set::Portable);
 
-    /// The widest vectors of this processor.
+    /// The widest vectors of this processor, or those that `PANTILE_VECTORS` names: `portable`,
+    /// `avx2` or `avx512`. It is read once. Another word, or a set that this processor has not,
+    /// leaves the widest.
     #[must_use]
     pub fn widest() -> Self {
-        Self::all().next_back().unwrap_or(Self::PORTABLE)
+        static CHOSEN: OnceLock<Vectors> = OnceLock::new();
+        *CHOSEN.get_or_init(|| Self::named(std::env::var("PANTILE_VECTORS").ok().as_deref()))
+    }
+
+    /// The set with this name, if this processor has it; else its widest.
+    fn named(name: Option<&str>) -> Self {
+        let widest = Self::all().next_back().unwrap_or(Self::PORTABLE);
+        Self::all().find(|vectors| Some(vectors.name()) == name).unwrap_or(widest)
+    }
+
+    /// Its name, as `PANTILE_VECTORS` has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.pick(["portable", "avx2", "avx512"])
     }
 
     /// All sets that this processor has, narrow ones first.
@@ -145,8 +162,20 @@ mod tests {
         let numbers: Vec<u32> = (0..1000).collect();
         assert_eq!(Vectors::all().next(), Some(Vectors::PORTABLE));
         for vectors in Vectors::all() {
-            assert!(vectors <= Vectors::widest());
             assert_eq!(vectors.run(Sum(&numbers)), (499_500, vectors.bytes()));
         }
+    }
+
+    #[test]
+    fn a_name_chooses_a_set_that_is_there() {
+        let widest = Vectors::all().next_back();
+        for vectors in Vectors::all() {
+            assert_eq!(Vectors::named(Some(vectors.name())), vectors);
+            assert!(Some(vectors) <= widest);
+        }
+        for other in [None, Some(""), Some("sse9"), Some("AVX2")] {
+            assert_eq!(Some(Vectors::named(other)), widest, "{other:?}");
+        }
+        assert_eq!(Vectors::PORTABLE.name(), "portable");
     }
 }

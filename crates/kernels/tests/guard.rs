@@ -10,7 +10,9 @@ mod common;
 
 use common::{alike, combinations, elements, naive};
 use pantile_geometry::{IndexSet, Slab};
-use pantile_kernels::{Combination, DType, Layout, Nest, Scalar, pack};
+use pantile_kernels::lanes::{Program, RawSource, RawTarget, Scratch, map_raw};
+use pantile_kernels::{Combination, DType, Layout, Nest, Scalar, Vectors, pack};
+use pantile_lanes::{Body, Op, Two};
 use pantile_testkit::Rng;
 
 /// Pages of memory between two that may not be touched.
@@ -170,6 +172,41 @@ fn filling_stays_inside() {
                 // SAFETY: the target has at least one element.
                 let got = unsafe { std::slice::from_raw_parts(target, dtype.bytes()) };
                 assert_eq!(Scalar::from_bytes(dtype, got), Some(value));
+            }
+        }
+    }
+}
+
+/// Steps read and write whole vectors, but for what is left of a row.
+#[test]
+fn loop_bodies_stay_inside() {
+    let mut memory: [Guarded; 3] = std::array::from_fn(|_| Guarded::new(1 << 16));
+    for dtype in [DType::F64, DType::F32, DType::U64] {
+        let mut body = Body::new();
+        let (x, y) = (body.input(dtype).unwrap(), body.input(dtype).unwrap());
+        let sum = body.push(Op::Two(Two::Add, x, y)).unwrap();
+        let less = body.push(Op::Two(Two::Lt, x, y)).unwrap();
+        let most = body.push(Op::Select(less, y, sum)).unwrap();
+        body.output(most);
+        for vectors in Vectors::all() {
+            let program = Program::compile_for(&body, vectors).unwrap();
+            for count in (1..140).chain([255, 256, 257, 511, 513, 2047, 2049]) {
+                for at_end in [false, true] {
+                    let bytes = count * dtype.bytes();
+                    let zeros = vec![0; bytes];
+                    let [x, y, to] = memory.each_mut().map(|pages| pages.put(&zeros, at_end));
+                    let sources = [x, y].map(|start| RawSource::Memory {
+                        start: start.cast_const(),
+                        bytes,
+                        offset: 0,
+                        strides: &[1],
+                    });
+                    let target = RawTarget { start: to, bytes, offset: 0, strides: &[1] };
+                    let mut scratch = Scratch::new();
+                    // SAFETY: the memories are apart and as long as they say.
+                    unsafe { map_raw(&program, &[count], &sources, &[target], &mut scratch) }
+                        .unwrap();
+                }
             }
         }
     }

@@ -54,6 +54,19 @@ impl Adder {
         }
     }
 
+    /// Adds products of numbers, at most a window of them, if they fit into the window that is
+    /// there; else nothing was added.
+    pub(crate) fn add_products(&mut self, sum: &mut ExactSum, a: &[f64], b: &[f64]) -> bool {
+        let Some(window) = &mut self.window else { return false };
+        if self.wide > 0 || a.len() > ROWS * LANES {
+            return false;
+        }
+        if a.len() > window.room() {
+            window.flush(sum);
+        }
+        window.add_products(a, b, self.vectors)
+    }
+
     /// Moves what the window holds into the sum. The window stays, for the next sum.
     pub(crate) fn finish(&mut self, sum: &mut ExactSum) {
         if let Some(window) = &mut self.window {

@@ -1,9 +1,9 @@
 //! Many exact sums side by side: one window per column, rows of numbers added at a time.
 
 use super::digits::{DIGITS, carry, deposit};
-use super::window::{HIGHEST, Widen, exponent_of, largest, power, two_levels};
+use super::window::{AHEAD, HIGHEST, Widen, exponent_of, largest, power, two_levels};
 use super::{ExactSum, Parts};
-use crate::simd::{Body, Vectors};
+use crate::simd::{Body, Vectors, prefetch};
 
 /// Numbers that a column can take before it may leave its binade.
 const ROWS: usize = 1024;
@@ -19,6 +19,9 @@ const SPARE: i32 = 4;
 
 /// Bits by which a window may exceed the first number because of others in the row.
 const REACH: i32 = 16;
+
+/// Rows that are added before it is known whether they fit.
+const TILE: usize = 64;
 
 /// Deposits after which digits are carried; far fewer than fit.
 const DEPOSITS: usize = 1 << 28;
@@ -113,6 +116,34 @@ impl Columns {
         self.deposits += 4;
         if self.deposits > DEPOSITS {
             self.carry(cells);
+        }
+    }
+
+    /// Adds rows that lie one after the other, each one number to each column.
+    pub(crate) fn add_rows<T: Widen>(
+        &mut self,
+        rows: &[T],
+        cells: &mut Cells<'_>,
+        vectors: Vectors,
+    ) {
+        let columns = self.limits.len();
+        for tile in rows.chunks(TILE * columns) {
+            let count = tile.len() / columns;
+            if self.rows + count > ROWS {
+                self.flush(cells);
+            }
+            let fits = vectors.run(Tile {
+                rows: tile,
+                levels: [&self.levels[0], &self.levels[1]],
+                limits: &self.limits,
+                next: &mut self.next,
+            });
+            if fits {
+                std::mem::swap(&mut self.levels, &mut self.next);
+                self.rows += count;
+            } else {
+                tile.chunks(columns).for_each(|row| self.add(row, cells, vectors));
+            }
         }
     }
 
@@ -217,5 +248,65 @@ impl<T: Widen> Body for Row<'_, T> {
             lost |= (left.to_bits() << 1) | u64::from(!below);
         }
         lost == 0
+    }
+}
+
+/// Rows one after the other for all columns; few columns stay in registers.
+struct Tile<'a, T> {
+    rows: &'a [T],
+    levels: [&'a [f64]; 2],
+    limits: &'a [f64],
+    next: &'a mut [Vec<f64>; 2],
+}
+
+impl<T: Widen> Body for Tile<'_, T> {
+    /// True if all numbers fit.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(mut self, vectors: Vectors) -> bool {
+        let columns = self.limits.len();
+        let (mut first, mut fits) = (0, true);
+        while first < columns {
+            // As many columns at a time as there are registers for.
+            first += match columns - first {
+                16.. if vectors.bytes() == 64 => self.strip::<16>(first, &mut fits),
+                8.. => self.strip::<8>(first, &mut fits),
+                4.. => self.strip::<4>(first, &mut fits),
+                _ => self.strip::<1>(first, &mut fits),
+            };
+        }
+        fits
+    }
+}
+
+impl<T: Widen> Tile<'_, T> {
+    /// Adds the rows of some columns, and gives how many those are.
+    #[inline(always)]
+    fn strip<const WIDTH: usize>(&mut self, first: usize, fits: &mut bool) -> usize {
+        let (mut high, mut low) = ([0.0; WIDTH], [0.0; WIDTH]);
+        high.copy_from_slice(&self.levels[0][first..first + WIDTH]);
+        low.copy_from_slice(&self.levels[1][first..first + WIDTH]);
+        let (mut lost, mut largest) = ([0; WIDTH], [0.0; WIDTH]);
+        for row in self.rows.chunks_exact(self.limits.len()) {
+            let row = &row[first..first + WIDTH];
+            // Rows are short and come one after the other: a few of them ahead.
+            for line in (0..size_of_val(row)).step_by(64) {
+                prefetch(row.as_ptr().cast::<u8>().wrapping_add(AHEAD + line));
+            }
+            for lane in 0..WIDTH {
+                let value = row[lane].widen();
+                lost[lane] |= two_levels(&mut high[lane], &mut low[lane], value).to_bits();
+                let magnitude = value.abs();
+                largest[lane] = if magnitude > largest[lane] { magnitude } else { largest[lane] };
+            }
+        }
+        self.next[0][first..first + WIDTH].copy_from_slice(&high);
+        self.next[1][first..first + WIDTH].copy_from_slice(&low);
+        for lane in 0..WIDTH {
+            // NaN is lost; the sign of a zero is nothing.
+            *fits &= lost[lane] << 1 == 0 && largest[lane] < self.limits[first + lane];
+        }
+        WIDTH
     }
 }

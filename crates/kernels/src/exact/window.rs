@@ -24,7 +24,7 @@ const ROOM: i32 = 10;
 const STEP: i32 = 44;
 
 /// Bytes by which memory is asked for before it is needed.
-const AHEAD: usize = 3072;
+pub(super) const AHEAD: usize = 3072;
 
 /// A float, widened to `f64` exactly.
 pub(crate) trait Widen: Copy + Default {
@@ -100,12 +100,35 @@ impl Window {
         if !rest.is_empty() {
             let mut last = [T::default(); LANES];
             last[..rest.len()].copy_from_slice(rest);
-            seen = seen.or(vectors.run(Pass { lanes: &mut lanes, rows: &[last], ask: false }));
+            let rows = std::slice::from_ref(&last);
+            seen = seen.or(vectors.run(Pass { lanes: &mut lanes, rows, ask: false }));
         }
         let fits = seen.lost == 0 && seen.largest < 2.0 * power(self.exponent);
         if fits {
             self.lanes = lanes;
             self.rows += values.len().div_ceil(LANES);
+        }
+        fits
+    }
+
+    /// Adds products, each rounded once, of equally many numbers; as [`add`](Self::add).
+    pub(super) fn add_products(&mut self, a: &[f64], b: &[f64], vectors: Vectors) -> bool {
+        debug_assert!(a.len() <= self.room() && a.len() == b.len());
+        let ((rows, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+        let mut lanes = self.lanes;
+        let rows = Products(rows, others);
+        let mut seen = vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask });
+        if !rest.is_empty() {
+            let (mut one, mut two) = ([0.0; LANES], [0.0; LANES]);
+            one[..rest.len()].copy_from_slice(rest);
+            two[..other.len()].copy_from_slice(other);
+            let rows = Products(std::slice::from_ref(&one), std::slice::from_ref(&two));
+            seen = seen.or(vectors.run(Pass { lanes: &mut lanes, rows, ask: false }));
+        }
+        let fits = seen.lost == 0 && seen.largest < 2.0 * power(self.exponent);
+        if fits {
+            self.lanes = lanes;
+            self.rows += a.len().div_ceil(LANES);
         }
         fits
     }
@@ -172,13 +195,67 @@ impl Seen {
     }
 }
 
-struct Pass<'a, T> {
+/// Rows of numbers that are added.
+trait Rows: Copy {
+    fn count(self) -> usize;
+
+    /// A number of a row; both lie inside.
+    fn at(self, row: usize, lane: usize) -> f64;
+
+    /// Asks for memory behind a row.
+    fn ask(self, row: usize);
+}
+
+impl<T: Widen> Rows for &[[T; LANES]] {
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn at(self, row: usize, lane: usize) -> f64 {
+        self[row][lane].widen()
+    }
+
+    #[inline(always)]
+    fn ask(self, row: usize) {
+        let row = &self[row];
+        let ahead = std::ptr::from_ref(row).wrapping_add(AHEAD / size_of_val(row)).cast::<u8>();
+        for line in (0..size_of_val(row)).step_by(64) {
+            prefetch(ahead.wrapping_add(line));
+        }
+    }
+}
+
+/// Rows that are multiplied, number by number.
+#[derive(Clone, Copy)]
+struct Products<'a>(&'a [[f64; LANES]], &'a [[f64; LANES]]);
+
+impl Rows for Products<'_> {
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.0.len().min(self.1.len())
+    }
+
+    #[inline(always)]
+    fn at(self, row: usize, lane: usize) -> f64 {
+        self.0[row][lane] * self.1[row][lane]
+    }
+
+    #[inline(always)]
+    fn ask(self, row: usize) {
+        self.0.ask(row);
+        self.1.ask(row);
+    }
+}
+
+struct Pass<'a, R> {
     lanes: &'a mut [[f64; LANES]; 2],
-    rows: &'a [[T; LANES]],
+    rows: R,
     ask: bool,
 }
 
-impl<T: Widen> Body for Pass<'_, T> {
+impl<R: Rows> Body for Pass<'_, R> {
     type Output = Seen;
 
     #[inline(always)]
@@ -188,7 +265,7 @@ impl<T: Widen> Body for Pass<'_, T> {
     }
 }
 
-impl<T: Widen> Pass<'_, T> {
+impl<R: Rows> Pass<'_, R> {
     #[inline(always)]
     fn by<const WIDTH: usize>(self) -> Seen {
         let mut seen = Seen::default();
@@ -196,9 +273,9 @@ impl<T: Widen> Pass<'_, T> {
             let (lanes, rows) = (&mut *self.lanes, self.rows);
             // The first columns bring the lines of all.
             seen = seen.or(if self.ask && first == 0 {
-                part::<T, WIDTH, true>(lanes, rows, first)
+                part::<R, WIDTH, true>(lanes, rows, first)
             } else {
-                part::<T, WIDTH, false>(lanes, rows, first)
+                part::<R, WIDTH, false>(lanes, rows, first)
             });
         }
         seen
@@ -207,24 +284,21 @@ impl<T: Widen> Pass<'_, T> {
 
 /// Adds `WIDTH` columns of the rows.
 #[inline(always)]
-fn part<T: Widen, const WIDTH: usize, const ASK: bool>(
+fn part<R: Rows, const WIDTH: usize, const ASK: bool>(
     lanes: &mut [[f64; LANES]; 2],
-    rows: &[[T; LANES]],
+    rows: R,
     first: usize,
 ) -> Seen {
     let (mut high, mut low) = ([0.0; WIDTH], [0.0; WIDTH]);
     high.copy_from_slice(&lanes[0][first..first + WIDTH]);
     low.copy_from_slice(&lanes[1][first..first + WIDTH]);
     let (mut lost, mut largest) = ([0; WIDTH], [0.0; WIDTH]);
-    for row in rows {
+    for row in 0..rows.count() {
         if ASK {
-            let ahead = std::ptr::from_ref(row).wrapping_add(AHEAD / size_of_val(row)).cast::<u8>();
-            for line in (0..size_of_val(row)).step_by(64) {
-                prefetch(ahead.wrapping_add(line));
-            }
+            rows.ask(row);
         }
         for lane in 0..WIDTH {
-            let value = row[first + lane].widen();
+            let value = rows.at(row, first + lane);
             let left = two_levels(&mut high[lane], &mut low[lane], value);
             lost[lane] |= left.to_bits();
             let magnitude = value.abs();

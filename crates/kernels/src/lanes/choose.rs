@@ -5,7 +5,7 @@
 use pantile_lanes::{DType, One, Two};
 
 use super::kernel::{Call, Kernel, Loose, kernel};
-use super::ops::{self, Link};
+use super::ops;
 use crate::simd::Vectors;
 
 /// An integer operation that does not see the sign.
@@ -136,55 +136,6 @@ pub(super) fn mul_add(dtype: DType, vectors: Vectors) -> Option<Kernel> {
     floats!(dtype, vectors, MulAdd)
 }
 
-/// The loop of two operations of which the second takes what the first gives as its left operand,
-/// or as its right one. It rounds twice, as two loops do.
-pub(super) fn chain(
-    [first, second]: [Two; 2],
-    right: bool,
-    dtype: DType,
-    vectors: Vectors,
-) -> Option<Kernel> {
-    match dtype {
-        DType::F32 => chain_of::<f32>([first, second], right, vectors),
-        DType::F64 => chain_of::<f64>([first, second], right, vectors),
-        _ => None,
-    }
-}
-
-fn chain_of<T>([first, second]: [Two; 2], right: bool, vectors: Vectors) -> Option<Kernel>
-where
-    T: Copy + 'static,
-    ops::Plus: Link<T>,
-    ops::Minus: Link<T>,
-    ops::From: Link<T>,
-    ops::Times: Link<T>,
-{
-    match first {
-        Two::Add => second_of::<T, ops::Plus>(second, right, vectors),
-        Two::Sub => second_of::<T, ops::Minus>(second, right, vectors),
-        Two::Mul => second_of::<T, ops::Times>(second, right, vectors),
-        _ => None,
-    }
-}
-
-fn second_of<T, First>(second: Two, right: bool, vectors: Vectors) -> Option<Kernel>
-where
-    T: Copy + 'static,
-    First: Link<T>,
-    ops::Plus: Link<T>,
-    ops::Minus: Link<T>,
-    ops::From: Link<T>,
-    ops::Times: Link<T>,
-{
-    match second {
-        Two::Add => Some(kernel::<ops::Chain<T, First, ops::Plus>>(vectors)),
-        Two::Sub if right => Some(kernel::<ops::Chain<T, First, ops::From>>(vectors)),
-        Two::Sub => Some(kernel::<ops::Chain<T, First, ops::Minus>>(vectors)),
-        Two::Mul => Some(kernel::<ops::Chain<T, First, ops::Times>>(vectors)),
-        _ => None,
-    }
-}
-
 /// The loop of a choice between two lanes.
 pub(super) fn select(dtype: DType, vectors: Vectors) -> Option<Kernel> {
     match dtype.bytes() {
@@ -197,13 +148,30 @@ pub(super) fn select(dtype: DType, vectors: Vectors) -> Option<Kernel> {
 }
 
 /// The loop that copies a lane.
-pub(super) fn copy(dtype: DType, vectors: Vectors) -> Option<Kernel> {
+pub(super) fn copy(dtype: DType) -> Option<Kernel> {
     match dtype.bytes() {
-        1 => Some(kernel::<ops::Copied<u8>>(vectors)),
-        2 => Some(kernel::<ops::Copied<u16>>(vectors)),
-        4 => Some(kernel::<ops::Copied<u32>>(vectors)),
-        8 => Some(kernel::<ops::Copied<u64>>(vectors)),
+        1 => Some(copy_all::<u8>),
+        2 => Some(copy_all::<u16>),
+        4 => Some(copy_all::<u32>),
+        8 => Some(copy_all::<u64>),
         _ => None,
+    }
+}
+
+/// Copies a lane, or repeats its first element.
+///
+/// # Safety
+/// Promises 1 and 2 of [`Call`].
+unsafe fn copy_all<T: Copy>(call: &Call) {
+    let from = call.operands[0].start.cast::<Loose<T>>();
+    let target = call.target.cast::<Loose<T>>();
+    // SAFETY: target and operand have `count` elements, or the operand is a chunk.
+    unsafe {
+        if call.operands[0].step == 0 {
+            std::slice::from_raw_parts_mut(target, call.count).fill(*from);
+        } else {
+            from.copy_to_nonoverlapping(target, call.count);
+        }
     }
 }
 

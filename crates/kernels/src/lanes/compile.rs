@@ -3,172 +3,96 @@
 use pantile_lanes::{Body, DType, Node, Op, Scalar, Two};
 
 use super::kernel::Kernel;
+use super::known::Nodes;
+use super::machine::{Step, machine};
+use super::order::{Item, order};
 use super::program::{Instruction, Program};
-use super::{cast, choose};
+use super::{cast, choose, steps};
 use crate::Error;
 use crate::simd::Vectors;
 
 /// Compiles a body whose outputs are nodes of it.
 pub(super) fn compile(body: &Body, vectors: Vectors) -> Result<Program, Error> {
-    let mut compiler = Compiler::new(body, vectors);
-    compiler.find_outputs();
-    compiler.find_uses();
-    compiler.find_chains();
-    compiler.find_uses();
-    compiler.place_fixed();
-    for index in 0..body.nodes().len() {
-        compiler.node(index)?;
+    let mut nodes = Nodes::of(body);
+    if machine(8, vectors).is_some() {
+        nodes.find_terms();
     }
+    nodes.find_guards();
+    let items = order(&nodes);
+    let mut compiler = Compiler::new(&nodes, &items, vectors);
+    compiler.place_fixed();
+    compiler.all()?;
     compiler.copy_outputs()?;
+    compiler.program.find_local();
+    compiler.program.find_streams();
     Ok(compiler.program)
 }
 
-/// What is known of a node.
-#[derive(Clone, Copy)]
-struct Known {
-    dtype: DType,
-    /// The node whose bits it has: itself, or an earlier one.
-    same_as: usize,
-    /// The last node that reads its bits; none if nobody does.
-    last_use: Option<usize>,
-    /// How many operands of nodes it is.
-    uses: usize,
-    /// What it computes together with one of its operands, which is then not computed alone.
-    chain: Option<Chain>,
-    /// The first output that it is.
-    output: Option<usize>,
-    slot: Option<usize>,
-}
-
-/// Two operations in one loop.
-#[derive(Clone, Copy)]
-struct Chain {
-    kernel: Kernel,
-    operands: [Option<Node>; 3],
-}
-
 struct Compiler<'a> {
-    body: &'a Body,
+    nodes: &'a Nodes<'a>,
+    items: &'a [Item],
     program: Program,
-    known: Vec<Known>,
-    /// Registers that nobody needs any more.
-    free: Vec<usize>,
+    /// Where the lanes of a node are.
+    slots: Vec<Option<usize>>,
+    /// The last item that reads a node.
+    last_use: Vec<usize>,
+    /// Registers that nobody needs any more, and bytes of their lanes. Steps write a chunk of a
+    /// register before others have read theirs, so lanes of a register are all of one width.
+    free: Vec<(usize, usize)>,
+    /// Steps that are not yet an instruction: bytes of their lanes, and the node that is in the
+    /// accumulator.
+    open: Option<(usize, Option<usize>)>,
+    steps: Vec<Step>,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(body: &'a Body, vectors: Vectors) -> Self {
-        let mut known: Vec<Known> = Vec::with_capacity(body.nodes().len());
-        for (index, op) in body.nodes().iter().enumerate() {
-            let dtype = type_of(body, op);
-            let same_as = match *op {
-                Op::Bits(of, _) => known[of.index()].same_as,
-                Op::Cast(of, to) if cast::keeps_bits(body.dtype(of), to) => {
-                    known[of.index()].same_as
-                }
-                _ => index,
-            };
-            known.push(Known {
-                dtype,
-                same_as,
-                last_use: None,
-                uses: 0,
-                chain: None,
-                output: None,
-                slot: None,
-            });
-        }
+    fn new(nodes: &'a Nodes<'a>, items: &'a [Item], vectors: Vectors) -> Self {
+        let body = nodes.body;
         let program = Program {
             inputs: body.inputs().to_vec(),
-            outputs: body.outputs().iter().map(|node| known[node.index()].dtype).collect(),
+            outputs: body.outputs().iter().map(|node| nodes.known[node.index()].dtype).collect(),
             constants: Vec::new(),
             registers: 0,
+            local: Vec::new(),
+            streams: Vec::new(),
             instructions: Vec::new(),
             copies: Vec::new(),
             origins: Vec::new(),
+            product: product(nodes),
             vectors,
             widest: 1,
         };
-        Self { body, program, known, free: Vec::new() }
-    }
-
-    /// The node that has the bits of this one.
-    fn origin(&self, node: Node) -> usize {
-        self.known[node.index()].same_as
-    }
-
-    fn find_outputs(&mut self) {
-        for (output, node) in self.body.outputs().iter().enumerate() {
-            let origin = self.origin(*node);
-            let first = &mut self.known[origin].output;
-            *first = first.or(Some(output));
-        }
-    }
-
-    /// Finds what is needed, from the outputs back to the inputs.
-    fn find_uses(&mut self) {
-        self.known.iter_mut().for_each(|known| (known.last_use, known.uses) = (None, 0));
-        for index in (0..self.known.len()).rev() {
-            if self.known[index].same_as != index || !self.needed(index) {
-                continue;
-            }
-            for operand in self.operands(index).into_iter().flatten() {
-                let origin = self.origin(operand);
-                let known = &mut self.known[origin];
-                known.last_use = known.last_use.or(Some(index));
-                known.uses += 1;
+        let mut last_use = vec![0; nodes.known.len()];
+        for (place, item) in items.iter().enumerate() {
+            match item {
+                Item::Node(index) => nodes.operands(*index).for_each(|of| last_use[of] = place),
+                Item::Guard(guard, _) => last_use[guard.mask] = place,
             }
         }
-    }
-
-    /// Finds pairs of operations that one loop does: the first is needed by the second alone.
-    fn find_chains(&mut self) {
-        for index in 0..self.known.len() {
-            let Op::Two(second, left, right) = self.body.nodes()[index] else { continue };
-            if self.known[index].same_as == index && self.needed(index) {
-                let chain = self.chain(second, left, right, false);
-                self.known[index].chain = chain.or_else(|| self.chain(second, right, left, true));
-            }
+        let slots = vec![None; nodes.known.len()];
+        Self {
+            nodes,
+            items,
+            program,
+            slots,
+            last_use,
+            free: Vec::new(),
+            open: None,
+            steps: Vec::new(),
         }
-    }
-
-    /// The chain of a node and the one before it, which is its right operand or its left one.
-    fn chain(&self, second: Two, inner: Node, other: Node, right: bool) -> Option<Chain> {
-        let origin = self.origin(inner);
-        let known = self.known[origin];
-        let Op::Two(first, a, b) = self.body.nodes()[origin] else { return None };
-        // A chain has two links: a third operation starts anew.
-        if known.uses != 1 || known.output.is_some() || known.chain.is_some() {
-            return None;
-        }
-        let dtype = self.body.dtype(other);
-        if dtype != known.dtype {
-            return None;
-        }
-        let kernel = choose::chain([first, second], right, dtype, self.program.vectors)?;
-        Some(Chain { kernel, operands: [Some(a), Some(b), Some(other)] })
-    }
-
-    /// The nodes that a node reads.
-    fn operands(&self, index: usize) -> [Option<Node>; 3] {
-        let chain = self.known[index].chain;
-        chain.map_or_else(|| operands(&self.body.nodes()[index]), |chain| chain.operands)
-    }
-
-    fn needed(&self, index: usize) -> bool {
-        self.known[index].last_use.is_some() || self.known[index].output.is_some()
     }
 
     /// Gives inputs and constants, and what is an output, their slots.
     fn place_fixed(&mut self) {
         let (inputs, outputs) = (self.program.inputs.len(), self.program.outputs.len());
-        for (index, op) in self.body.nodes().iter().enumerate() {
-            if self.known[index].same_as != index || !self.needed(index) {
+        for (index, known) in self.nodes.known.iter().enumerate() {
+            if known.same_as != index || !self.nodes.needed(index) {
                 continue;
             }
-            self.known[index].slot = match *op {
+            self.slots[index] = match self.nodes.op(index) {
                 Op::Input(number) => Some(number as usize),
                 Op::Const(value) => Some(inputs + outputs + self.constant(value)),
-                _ => self.known[index].output.map(|output| inputs + output),
+                _ => known.output.map(|output| inputs + output),
             };
         }
         let types = self.program.inputs.iter().chain(&self.program.outputs).copied();
@@ -184,75 +108,159 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// The instruction of a node, if it needs one.
-    fn node(&mut self, index: usize) -> Result<(), Error> {
-        let op = &self.body.nodes()[index];
-        let fixed = matches!(op, Op::Input(_) | Op::Const(_));
-        if fixed || self.known[index].same_as != index || !self.needed(index) {
-            return Ok(());
+    /// The instructions of all items.
+    fn all(&mut self) -> Result<(), Error> {
+        let mut place = 0;
+        while place < self.items.len() {
+            match self.items[place] {
+                Item::Node(_) => {
+                    self.node(place)?;
+                    place += 1;
+                }
+                Item::Guard(guard, count) => {
+                    self.close();
+                    let start = self.program.instructions.len();
+                    let mask = self.slots[guard.mask].expect("masks come before their guards");
+                    self.program.instructions.push(Instruction::Guard {
+                        mask,
+                        yes: guard.yes,
+                        skip: 0,
+                    });
+                    self.release(guard.mask, place);
+                    for inner in place + 1..=place + count {
+                        self.node(inner)?;
+                    }
+                    self.close();
+                    let inside = self.program.instructions.len() - start - 1;
+                    if let Instruction::Guard { skip, .. } = &mut self.program.instructions[start] {
+                        *skip = inside;
+                    }
+                    place += count + 1;
+                }
+            }
         }
-        let kernel = self.known[index].chain.map(|chain| chain.kernel);
-        let kernel = kernel.or_else(|| self.kernel(op)).ok_or_else(|| self.no_loop(index))?;
-        // The target is taken before operands are given back: it is none of them.
-        let target = self.known[index].slot.unwrap_or_else(|| self.register());
-        self.known[index].slot = Some(target);
-        self.program.widest = self.program.widest.max(self.known[index].dtype.bytes());
-        let mut slots = [target; 3];
-        let operands = self.operands(index);
-        for (slot, operand) in slots.iter_mut().zip(operands) {
-            *slot = operand.map_or(target, |operand| self.slot(operand));
-        }
-        for operand in operands.into_iter().flatten() {
-            self.release(self.origin(operand), index);
-        }
-        let words = if let Op::Table(table, _) = op { table.words } else { &[] };
-        self.program.instructions.push(Instruction { kernel, target, operands: slots, words });
+        self.close();
         Ok(())
     }
 
-    fn slot(&self, node: Node) -> usize {
-        let slot = self.known[self.origin(node)].slot;
-        slot.expect("operands come before their users and are needed")
+    /// The instruction of a node, or its steps.
+    fn node(&mut self, place: usize) -> Result<(), Error> {
+        let Item::Node(index) = self.items[place] else { return Ok(()) };
+        let known = self.nodes.known[index];
+        self.program.widest = self.program.widest.max(known.dtype.bytes());
+        if let Some(bytes) = steps::lanes(self.nodes, index, self.program.vectors) {
+            self.add_steps(place, index, bytes);
+        } else {
+            self.close();
+            let op = self.nodes.op(index);
+            let kernel = self.kernel(&op).ok_or_else(|| self.no_loop(index))?;
+            // The target is taken before operands are given back: it is none of them.
+            let target = self.target(index);
+            let mut operands = [target; 3];
+            for (slot, operand) in operands.iter_mut().zip(op.operands()) {
+                *slot = self.slot(self.nodes.origin(operand));
+            }
+            let words = if let Op::Table(table, _) = op { table.words } else { &[] };
+            self.program.instructions.push(Instruction::Loop { kernel, target, operands, words });
+        }
+        let operands: Vec<usize> = self.nodes.operands(index).collect();
+        operands.into_iter().for_each(|operand| self.release(operand, place));
+        Ok(())
     }
 
-    fn register(&mut self) -> usize {
-        self.free.pop().unwrap_or_else(|| {
-            self.program.registers += 1;
-            self.program.slots() - 1
-        })
+    /// Adds the steps of a node, and writes what they give if somebody reads it later.
+    fn add_steps(&mut self, place: usize, index: usize, bytes: usize) {
+        if self.open.is_none_or(|(open, _)| open != bytes) {
+            self.close();
+            self.open = Some((bytes, None));
+        }
+        let accumulator = self.open.and_then(|(_, node)| node);
+        let truth = self.nodes.known[index].dtype == DType::Bool;
+        let truths = truth.then(|| number(self.target(index)));
+        // What is in the accumulator may have no slot, and needs none.
+        let slots = |node: usize| self.slots[node].map_or(0, number);
+        let mut step = steps::step(self.nodes, index, accumulator, (&slots, truths));
+        if !truth && !self.goes_on(place, index, bytes) {
+            step.target = number(self.target(index));
+        }
+        self.steps.push(step);
+        // Comparing leaves the accumulator as it is, or as it was loaded.
+        let held = if truth { steps::first(self.nodes, index, accumulator) } else { index };
+        self.open = Some((bytes, Some(held)));
+    }
+
+    /// True if the next item alone needs a node, and finds it in the accumulator.
+    fn goes_on(&self, place: usize, index: usize, bytes: usize) -> bool {
+        let known = self.nodes.known[index];
+        let Some(Item::Node(next)) = self.items.get(place + 1).copied() else { return false };
+        known.output.is_none()
+            && known.uses == 1
+            // The end of a guarded group is the end of its steps.
+            && self.nodes.known[next].guard == known.guard
+            && steps::lanes(self.nodes, next, self.program.vectors) == Some(bytes)
+            && steps::first(self.nodes, next, Some(index)) == index
+    }
+
+    /// Makes an instruction of the open steps.
+    fn close(&mut self) {
+        let Some((bytes, _)) = self.open.take() else { return };
+        let machine = machine(bytes, self.program.vectors).expect("steps were made for a machine");
+        let steps = std::mem::take(&mut self.steps).into();
+        self.program.instructions.push(Instruction::Steps { machine, steps });
+    }
+
+    /// The slot that a node is written to.
+    fn target(&mut self, index: usize) -> usize {
+        let bytes = self.nodes.known[index].dtype.bytes();
+        let target = self.slots[index].unwrap_or_else(|| self.register(bytes));
+        self.slots[index] = Some(target);
+        target
+    }
+
+    fn slot(&self, index: usize) -> usize {
+        self.slots[index].expect("operands come before their users and are needed")
+    }
+
+    fn register(&mut self, bytes: usize) -> usize {
+        if let Some(place) = self.free.iter().rposition(|free| free.1 == bytes) {
+            return self.free.remove(place).0;
+        }
+        self.program.registers += 1;
+        self.program.slots() - 1
     }
 
     /// Gives a register back after its last use.
-    fn release(&mut self, origin: usize, index: usize) {
+    fn release(&mut self, index: usize, place: usize) {
         let first = self.program.slots() - self.program.registers;
-        let known = self.known[origin];
-        if let Some(slot) = known.slot
+        if let Some(slot) = self.slots[index]
             && slot >= first
-            && known.last_use == Some(index)
-            && !self.free.contains(&slot)
+            && self.last_use[index] == place
+            && self.free.iter().all(|free| free.0 != slot)
         {
-            self.free.push(slot);
+            self.free.push((slot, self.nodes.known[index].dtype.bytes()));
         }
     }
 
     /// Outputs that are inputs or constants, or were outputs already.
     fn copy_outputs(&mut self) -> Result<(), Error> {
-        for (output, node) in self.body.outputs().iter().enumerate() {
-            let (target, from) = (self.program.inputs.len() + output, self.slot(*node));
+        for (output, node) in self.nodes.body.outputs().iter().enumerate() {
+            let target = self.program.inputs.len() + output;
+            let from = self.slot(self.nodes.origin(*node));
             self.program.origins.push(from);
             if from == target {
                 continue;
             }
-            let kernel = choose::copy(self.program.outputs[output], self.program.vectors);
+            let kernel = choose::copy(self.program.outputs[output]);
             let kernel = kernel.ok_or_else(|| self.no_loop(node.index()))?;
             let operands = [from; 3];
-            self.program.copies.push(Instruction { kernel, target, operands, words: &[] });
+            let copy = Instruction::Loop { kernel, target, operands, words: &[] };
+            self.program.copies.push((output, copy));
         }
         Ok(())
     }
 
     fn kernel(&self, op: &Op) -> Option<Kernel> {
-        let (body, vectors) = (self.body, self.program.vectors);
+        let (body, vectors) = (self.nodes.body, self.program.vectors);
         match *op {
             Op::One(one, of) => choose::one(one, body.dtype(of), vectors),
             Op::Two(two, left, _) => choose::two(two, body.dtype(left), vectors),
@@ -266,30 +274,24 @@ impl<'a> Compiler<'a> {
 
     /// Bodies check the types of their nodes, so every node has a loop.
     fn no_loop(&self, index: usize) -> Error {
-        let op = format!("{:?}", self.body.nodes()[index]);
-        pantile_lanes::Error::WrongLane { op, dtype: self.known[index].dtype }.into()
+        let op = format!("{:?}", self.nodes.op(index));
+        pantile_lanes::Error::WrongLane { op, dtype: self.nodes.known[index].dtype }.into()
     }
 }
 
-/// The nodes that an operation reads.
-fn operands(op: &Op) -> [Option<Node>; 3] {
-    match *op {
-        Op::Input(_) | Op::Const(_) => [None; 3],
-        Op::One(_, a) | Op::Cast(a, _) | Op::Bits(a, _) | Op::Table(_, a) => [Some(a), None, None],
-        Op::Two(_, a, b) => [Some(a), Some(b), None],
-        Op::MulAdd(a, b, c) | Op::Select(a, b, c) => [Some(a), Some(b), Some(c)],
-    }
+/// Bodies have fewer than 2^32 nodes.
+fn number(slot: usize) -> u32 {
+    u32::try_from(slot).expect("fewer than 2^32 slots")
 }
 
-fn type_of(body: &Body, op: &Op) -> DType {
-    match *op {
-        Op::Input(number) => body.inputs()[number as usize],
-        Op::Const(value) => value.dtype(),
-        Op::Two(two, ..) if two.compares() => DType::Bool,
-        Op::One(_, of) | Op::Two(_, of, _) | Op::MulAdd(of, ..) | Op::Select(_, of, _) => {
-            body.dtype(of)
-        }
-        Op::Cast(_, to) | Op::Bits(_, to) => to,
-        Op::Table(..) => DType::U64,
-    }
+/// The inputs of a body that is their product.
+fn product(nodes: &Nodes<'_>) -> Option<[usize; 2]> {
+    let [output] = nodes.body.outputs() else { return None };
+    let Op::Two(Two::Mul, one, other) = nodes.op(output.index()) else { return None };
+    let input = |node: Node| match nodes.op(node.index()) {
+        Op::Input(number) => Some(number as usize),
+        _ => None,
+    };
+    let float = nodes.body.dtype(*output) == DType::F64;
+    if float { Some([input(one)?, input(other)?]) } else { None }
 }

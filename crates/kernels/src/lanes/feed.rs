@@ -123,6 +123,7 @@ pub(crate) unsafe fn load(
     for (index, (source, dtype)) in sources.iter().zip(program.inputs()).enumerate() {
         match source {
             RawSource::Scalar(_) => {}
+            _ if frame.repeats[index] => {}
             RawSource::Index { .. } => {
                 // SAFETY: the slot has a block of its own, of numbers as wide as these.
                 unsafe {
@@ -139,12 +140,65 @@ pub(crate) unsafe fn load(
                         unsafe { frame.fill(program, index, *dtype, from.start) };
                     }
                 } else if stride == 1 && *dtype != DType::Bool {
-                    frame.slots[index] = Slot { start: from.start, step: CHUNK };
+                    frame.slots[index] = Slot { start: from.start, step: CHUNK, past: false };
                 } else {
                     let to = Strided { start: frame.block(index), stride: 1 };
                     // SAFETY: the elements lie inside of the source, the block is our own.
                     unsafe { transfer(*dtype, [from, to], count, program.vectors()) };
                 }
+            }
+        }
+    }
+}
+
+/// Whether rows that follow each other along the innermost folded loop can be taken as one: every
+/// source goes on, or is the same in each row. Notes those that are the same.
+pub(crate) fn joins_rows(sources: &[RawSource<'_>], walk: &Walk, frame: &mut Frame) -> bool {
+    let row = i64::try_from(walk.row()).unwrap_or(i64::MAX);
+    let joins = (sources.iter().enumerate()).all(|(index, source)| {
+        let (along, step) = (walk.stride(index), walk.folded_step(index));
+        let goes_on = along.checked_mul(row) == Some(step);
+        let repeats = step == 0 && !goes_on;
+        frame.repeats[index] = repeats;
+        match source {
+            RawSource::Scalar(_) => true,
+            RawSource::Index { .. } => goes_on,
+            RawSource::Memory { .. } => goes_on || repeats,
+        }
+    });
+    if !joins {
+        frame.repeats.fill(false);
+    }
+    joins
+}
+
+/// Fills the slots of sources that are the same in each of so many rows, once for all of them.
+///
+/// # Safety
+/// Promises 1 and 2 of the parent module; the sources were checked, and the rows are a block at
+/// most.
+pub(crate) unsafe fn repeat_rows(
+    program: &Program,
+    sources: &[RawSource<'_>],
+    walk: &Walk,
+    frame: &mut Frame,
+    rows: usize,
+) {
+    for (index, (source, dtype)) in sources.iter().zip(program.inputs()).enumerate() {
+        let (true, RawSource::Memory { start, .. }) = (frame.repeats[index], source) else {
+            continue;
+        };
+        let (place, stride) = walk.offsets(index, 0);
+        if frame.taken[index] == Some(place) {
+            continue;
+        }
+        frame.taken[index] = Some(place);
+        let from = Strided { start: element(*start, place, *dtype), stride };
+        for row in 0..rows {
+            let start = frame.block(index).wrapping_add(row * walk.row() * dtype.bytes());
+            // SAFETY: the elements lie inside of the source, the block is our own.
+            unsafe {
+                transfer(*dtype, [from, Strided { start, stride: 1 }], walk.row(), program.vectors);
             }
         }
     }

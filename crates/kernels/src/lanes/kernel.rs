@@ -5,7 +5,7 @@
 use crate::simd::Vectors;
 
 /// Elements that a loop takes at a time. An operand that is the same everywhere is this long.
-pub(crate) const CHUNK: usize = 64;
+pub(crate) const CHUNK: usize = 128;
 
 /// One operation on a block.
 pub(super) type Kernel = unsafe fn(&Call);
@@ -17,6 +17,8 @@ pub(crate) struct Slot {
     pub(crate) start: *mut u8,
     /// Elements from one chunk to the next: [`CHUNK`], or 0 if all chunks are the same.
     pub(crate) step: usize,
+    /// What steps write here goes past the caches; its place is that of a cache line.
+    pub(crate) past: bool,
 }
 
 // SAFETY: a slot is only a place; whoever reads or writes there has the promises for it.

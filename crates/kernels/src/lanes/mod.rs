@@ -24,11 +24,15 @@ mod choose;
 mod compile;
 mod feed;
 mod kernel;
+mod known;
 mod load;
+mod machine;
 mod ops;
+mod order;
 mod program;
 mod run;
 mod scratch;
+mod steps;
 mod walk;
 
 pub use checked::{Source, Target, Targets, map};
@@ -37,6 +41,8 @@ pub use program::Program;
 pub use run::{RawTarget, map_raw};
 pub use scratch::Scratch;
 
-pub(crate) use feed::{add_sources, check_sources, counted, fill_scalars, load as load_block};
+pub(crate) use feed::{
+    add_sources, check_sources, counted, fill_scalars, joins_rows, load as load_block, repeat_rows,
+};
 pub(crate) use scratch::Frame;
 pub(crate) use walk::Walk;

@@ -5,7 +5,10 @@
 use pantile_lanes::{Body, DType, Scalar};
 
 use super::compile::compile;
-use super::kernel::{Call, Kernel, Slot};
+use super::kernel::{CHUNK, Call, Kernel, Slot};
+use super::machine::{Machine, Step};
+use super::run::Way;
+use super::scratch::Frame;
 use crate::Error;
 use crate::simd::Vectors;
 
@@ -20,15 +23,22 @@ use crate::simd::Vectors;
 /// 2. Every output is written by one instruction, after which nobody writes its slot, or it is
 ///    copied from its origin, the slot of an input, a constant or another output.
 /// 3. `vectors` are those that the loops were compiled for.
+/// 4. A register is local if whatever instruction reads a chunk of it has just written it.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) inputs: Vec<DType>,
     pub(super) outputs: Vec<DType>,
     pub(super) constants: Vec<Scalar>,
     pub(super) registers: usize,
+    /// Whether all chunks of a register are the same memory.
+    pub(super) local: Vec<bool>,
     pub(super) instructions: Vec<Instruction>,
-    /// Those that copy outputs from their origins.
-    pub(super) copies: Vec<Instruction>,
+    /// Whether steps write an output and nobody reads it: it may be written past the caches.
+    pub(super) streams: Vec<bool>,
+    /// Those that copy outputs, by number, from their origins.
+    pub(super) copies: Vec<(usize, Instruction)>,
+    /// The two inputs whose product is the only output.
+    pub(super) product: Option<[usize; 2]>,
     /// The slot that has the bits of an output, whether it was copied or not.
     pub(super) origins: Vec<usize>,
     pub(super) vectors: Vectors,
@@ -36,14 +46,21 @@ pub struct Program {
     pub(super) widest: usize,
 }
 
-/// A loop and the slots that it works on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Instruction {
-    pub(super) kernel: Kernel,
-    pub(super) target: usize,
-    /// What the operation has not is the target again; the loop does not look at it.
-    pub(super) operands: [usize; 3],
-    pub(super) words: &'static [u64],
+/// A part of a program.
+#[derive(Clone, Debug)]
+pub(super) enum Instruction {
+    /// A loop and the slots that it works on.
+    Loop {
+        kernel: Kernel,
+        target: usize,
+        /// What the operation has not is the target again; the loop does not look at it.
+        operands: [usize; 3],
+        words: &'static [u64],
+    },
+    /// Steps, chunk by chunk.
+    Steps { machine: Machine, steps: Box<[Step]> },
+    /// The next instructions are left out if no element of this slot is true, or false.
+    Guard { mask: usize, yes: bool, skip: usize },
 }
 
 /// Bytes of registers and outputs that stay in the first cache beside the inputs.
@@ -88,6 +105,26 @@ impl Program {
         self.vectors
     }
 
+    /// The elements of a block whose products are the only output, if they are `F64` and can be
+    /// read where they are.
+    ///
+    /// # Safety
+    /// A block of so many elements was loaded.
+    pub(crate) unsafe fn factors<'a>(
+        &self,
+        frame: &'a Frame,
+        count: usize,
+    ) -> Option<[&'a [f64]; 2]> {
+        let slots = self.product?.map(|input| frame.slots[input]);
+        let there = |slot: &Slot| slot.step != 0 && slot.start.cast::<f64>().is_aligned();
+        slots.iter().all(there).then(|| {
+            slots.map(|slot| {
+                // SAFETY: inputs have so many elements, unless their chunks are all the same.
+                unsafe { std::slice::from_raw_parts(slot.start.cast(), count) }
+            })
+        })
+    }
+
     /// The number of its slots.
     pub(super) fn slots(&self) -> usize {
         self.inputs.len() + self.outputs.len() + self.constants.len() + self.registers
@@ -95,12 +132,78 @@ impl Program {
 
     /// Elements of a block.
     pub(crate) fn block(&self) -> usize {
-        let lanes = (self.registers + self.outputs.len()) * self.widest;
+        let registers = self.local.iter().filter(|local| !**local).count();
+        let lanes = (registers + self.outputs.len()) * self.widest;
         match lanes * 512 {
-            // Nothing but moving: the longer the better.
-            _ if self.instructions.is_empty() => 2048,
+            // Nothing but moving, or nothing to be kept: the longer the better.
+            _ if self.instructions.is_empty() => 8192,
+            _ if registers == 0 => 2048,
             ..=CACHE => 512,
             _ => 256,
+        }
+    }
+
+    /// Finds the outputs that may be written past the caches.
+    pub(super) fn find_streams(&mut self) {
+        self.streams = vec![false; self.outputs.len()];
+        let first = self.inputs.len();
+        let outputs = first..first + self.outputs.len();
+        let mut read = vec![false; self.outputs.len()];
+        let copies = self.copies.iter().map(|(_, copy)| copy);
+        for instruction in self.instructions.iter().chain(copies) {
+            match instruction {
+                Instruction::Loop { target, operands, .. } => {
+                    let slots = operands.iter().chain([target]);
+                    slots
+                        .filter(|slot| outputs.contains(slot))
+                        .for_each(|s| read[s - first] = true);
+                }
+                Instruction::Guard { mask, .. } if outputs.contains(mask) => {
+                    read[mask - first] = true;
+                }
+                Instruction::Guard { .. } => {}
+                Instruction::Steps { steps, .. } => {
+                    for (reads, writes) in steps.iter().map(Step::slots) {
+                        let own = |slot: &usize| outputs.contains(slot);
+                        let of = |slot: usize| slot - first;
+                        reads.into_iter().flatten().filter(own).for_each(|s| read[of(s)] = true);
+                        let writes = writes.into_iter().flatten().filter(own);
+                        writes.for_each(|s| self.streams[of(s)] = true);
+                    }
+                }
+            }
+        }
+        self.streams.iter_mut().zip(read).for_each(|(streams, read)| *streams &= !read);
+    }
+
+    /// Finds the registers that are local.
+    pub(super) fn find_local(&mut self) {
+        let first = self.slots() - self.registers;
+        self.local = vec![true; self.registers];
+        for instruction in &self.instructions {
+            match instruction {
+                Instruction::Loop { target, operands, .. } => {
+                    for slot in operands.iter().chain([target]).filter(|slot| **slot >= first) {
+                        self.local[slot - first] = false;
+                    }
+                }
+                Instruction::Guard { mask, .. } if *mask >= first => {
+                    self.local[mask - first] = false;
+                }
+                Instruction::Guard { .. } => {}
+                Instruction::Steps { steps, .. } => {
+                    let mut written = vec![false; self.registers];
+                    for step in steps {
+                        let (reads, writes) = step.slots();
+                        for slot in reads.into_iter().flatten().filter(|slot| *slot >= first) {
+                            self.local[slot - first] &= written[slot - first];
+                        }
+                        for slot in writes.into_iter().flatten().filter(|slot| *slot >= first) {
+                            written[slot - first] = true;
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -115,27 +218,47 @@ impl Program {
         unsafe { run(&self.instructions, slots, count) }
     }
 
-    /// Copies the outputs that have other origins.
+    /// Copies the outputs that have other origins, but for those that are streamed from there.
     ///
     /// # Safety
     /// As of [`run`](Self::run), which computed the block.
-    pub(super) unsafe fn copy(&self, slots: &[Slot], count: usize) {
-        // SAFETY: the promises are the caller's.
-        unsafe { run(&self.copies, slots, count) }
+    pub(super) unsafe fn copy(&self, frame: &Frame, count: usize) {
+        for (output, copy) in &self.copies {
+            let own = frame.slots[self.inputs.len() + output].start;
+            if frame.ways[*output] != Way::Streamed || frame.origin(self, *output).start == own {
+                // SAFETY: the promises are the caller's.
+                unsafe { run(std::slice::from_ref(copy), &frame.slots, count) }
+            }
+        }
     }
 }
 
 /// # Safety
 /// As of [`Program::run`], for instructions of that program.
 unsafe fn run(instructions: &[Instruction], slots: &[Slot], count: usize) {
-    for instruction in instructions {
-        let call = Call {
-            target: slots[instruction.target].start,
-            operands: instruction.operands.map(|slot| slots[slot]),
-            count,
-            words: instruction.words,
-        };
-        // SAFETY: promises 1 and 2 of a call by invariant 1 and the caller's, 3 by invariant 3.
-        unsafe { (instruction.kernel)(&call) };
+    let mut next = 0;
+    while let Some(instruction) = instructions.get(next) {
+        next += 1;
+        match instruction {
+            Instruction::Loop { kernel, target, operands, words } => {
+                let (target, operands) = (slots[*target].start, operands.map(|slot| slots[slot]));
+                let call = Call { target, operands, count, words };
+                // SAFETY: promises 1 and 2 of a call by invariant 1 and the caller's, 3 by
+                // invariant 3.
+                unsafe { kernel(&call) };
+            }
+            // SAFETY: promises of a machine by invariants 1, 3 and 4, and the caller's.
+            Instruction::Steps { machine, steps } => unsafe { machine(steps, slots, count) },
+            Instruction::Guard { mask, yes, skip } => {
+                let slot = slots[*mask];
+                let count = if slot.step == 0 { CHUNK } else { count };
+                // SAFETY: an earlier instruction wrote so many truth values, or it is a chunk.
+                let truths = unsafe { std::slice::from_raw_parts(slot.start, count) };
+                let other = u8::from(!yes);
+                if truths.iter().fold(0, |any, truth| any | (truth ^ other)) == 0 {
+                    next += skip;
+                }
+            }
+        }
     }
 }

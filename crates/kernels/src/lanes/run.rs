@@ -13,6 +13,8 @@ use super::program::Program;
 use super::scratch::{Frame, Scratch};
 use super::walk::Walk;
 use crate::Error;
+use crate::pack::stream::{LINE, RUN_BYTES_MIN, copy_run, fence, write_past};
+use crate::pack::worth_streaming;
 
 /// Where an output of a program goes, through a pointer; see [`Target`](super::Target).
 #[derive(Clone, Copy, Debug)]
@@ -75,24 +77,59 @@ unsafe fn each_block(
     walk.arrange();
     frame.prepare(program);
     fill_scalars(program, sources, frame);
-    store.choose_direct(walk, frame);
-    let (row, longest) = (walk.row(), program.block());
+    store.choose_ways(walk, frame);
+    let row = walk.row();
+    // What is to be streamed must not leave the first cache before.
+    let near = frame.ways.contains(&Way::Streamed) && !program.instructions.is_empty();
+    let longest = if near { program.block().min(NEAR) } else { program.block() };
     loop {
-        for first in (0..row).step_by(longest) {
-            let block = (first, longest.min(row - first));
+        let (mut first, lead) = (0, store.lead(walk, frame));
+        while first < row {
+            let count = if first < lead { lead - first } else { row - first };
+            let block = (first, longest.min(count));
             store.before(walk, frame, first);
             // SAFETY: the caller's promises. Slots are blocks of our own, sources that were
             // checked, or targets that overlap no source and no other target.
             unsafe {
                 load(program, sources, walk, frame, block);
                 program.run(&frame.slots, block.1);
-                program.copy(&frame.slots, block.1);
+                program.copy(frame, block.1);
                 store.after(walk, frame, block);
             }
+            first += block.1;
         }
         if !walk.advance() {
-            return;
+            break;
         }
+    }
+    if frame.ways.iter().any(|way| matches!(way, Way::Streamed | Way::Past)) {
+        fence();
+    }
+}
+
+/// Elements of blocks that are streamed.
+const NEAR: usize = 512;
+
+/// How an output comes to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// It is computed where it goes.
+    Direct,
+    /// It is computed where it goes, past the caches.
+    Past,
+    /// It is computed in a block, and written past the caches.
+    Streamed,
+    /// It is computed in a block, and copied.
+    Copied,
+}
+
+/// The way to a target of so many bytes in rows of so many, side by side, that nobody else has;
+/// `steps` is true if steps write it and nobody reads it.
+fn way(bytes: usize, row_bytes: usize, steps: bool) -> Way {
+    match worth_streaming(bytes) && row_bytes >= RUN_BYTES_MIN {
+        true if steps => Way::Past,
+        true => Way::Streamed,
+        false => Way::Direct,
     }
 }
 
@@ -104,25 +141,45 @@ struct Store<'a> {
 }
 
 impl Store<'_> {
-    /// Finds the targets that may be written where they are: nobody else has their bytes.
-    fn choose_direct(&self, walk: &Walk, frame: &mut Frame) {
-        for index in 0..self.targets.len() {
+    /// Finds the targets that may be written where they are, or past the caches: nobody else has
+    /// their bytes.
+    fn choose_ways(&self, walk: &Walk, frame: &mut Frame) {
+        for (index, dtype) in self.program.outputs().iter().enumerate() {
             let operand = self.sources.len() + index;
             let alone = (0..operand + self.targets.len() - index)
                 .filter(|other| *other != operand)
                 .all(|other| apart(&self.bytes(walk, operand), &self.bytes(walk, other)));
-            frame.direct[index] = walk.stride(operand) == 1 && alone;
+            frame.ways[index] = if walk.stride(operand) == 1 && alone {
+                let steps = self.program.streams[index];
+                way(walk.elements() * dtype.bytes(), walk.row() * dtype.bytes(), steps)
+            } else {
+                Way::Copied
+            };
         }
     }
 
-    /// Brings the slots of such targets to a block.
+    /// Elements of a row before the first whose place in a target that is written past the caches
+    /// is that of a line.
+    fn lead(&self, walk: &Walk, frame: &Frame) -> usize {
+        let past = frame.ways.iter().position(|way| *way == Way::Past);
+        past.map_or(0, |index| {
+            let dtype = self.program.outputs()[index];
+            let (place, _) = walk.offsets(self.sources.len() + index, 0);
+            let start = element(self.targets[index].start, place, dtype);
+            start.align_offset(LINE) / dtype.bytes()
+        })
+        .min(walk.row())
+    }
+
+    /// Brings the slots of direct targets to a block.
     fn before(&self, walk: &Walk, frame: &mut Frame, first: usize) {
         for (index, target) in self.targets.iter().enumerate() {
             let operand = self.sources.len() + index;
-            if frame.direct[index] {
+            if matches!(frame.ways[index], Way::Direct | Way::Past) {
                 let (place, _) = walk.offsets(operand, first);
                 let start = element(target.start, place, self.program.outputs()[index]);
-                frame.slots[operand] = Slot { start, step: CHUNK };
+                let past = frame.ways[index] == Way::Past && start.addr().is_multiple_of(LINE);
+                frame.slots[operand] = Slot { start, step: CHUNK, past };
             }
         }
     }
@@ -135,11 +192,19 @@ impl Store<'_> {
         for (index, (target, dtype)) in self.targets.iter().zip(self.program.outputs()).enumerate()
         {
             let operand = self.sources.len() + index;
-            if frame.direct[index] {
-                continue;
-            }
             let (place, stride) = walk.offsets(operand, first);
             let to = Strided { start: element(target.start, place, *dtype), stride };
+            match frame.ways[index] {
+                Way::Direct | Way::Past => continue,
+                Way::Streamed => {
+                    let (from, own) = (frame.origin(self.program, index), frame.block(operand));
+                    let copy = if from.start == own { write_past } else { copy_run };
+                    // SAFETY: as below; the elements lie side by side.
+                    unsafe { copy(from.start, to.start, count * dtype.bytes()) };
+                    continue;
+                }
+                Way::Copied => {}
+            }
             let from = Strided { start: frame.slots[operand].start, stride: 1 };
             // SAFETY: the elements lie inside of the target, which was checked; the block is ours.
             unsafe { transfer(*dtype, [from, to], count, self.program.vectors()) };
@@ -165,4 +230,27 @@ impl Store<'_> {
 
 fn apart(one: &Range<i128>, other: &Range<i128>) -> bool {
     one.end <= other.start || other.end <= one.start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_targets_in_long_rows_are_streamed() {
+        let large = (0..40).map(|power| 1 << power).find(|bytes| worth_streaming(*bytes));
+        let large = large.expect("some size is large");
+        let expected = [
+            (large, RUN_BYTES_MIN, true, Way::Past),
+            (large, RUN_BYTES_MIN, false, Way::Streamed),
+            (large + 1, RUN_BYTES_MIN, true, Way::Past),
+            (large - 1, RUN_BYTES_MIN, true, Way::Direct),
+            (large - 1, RUN_BYTES_MIN, false, Way::Direct),
+            (large, RUN_BYTES_MIN - 1, true, Way::Direct),
+            (8, 8, true, Way::Direct),
+        ];
+        for (bytes, row_bytes, steps, expected) in expected {
+            assert_eq!(way(bytes, row_bytes, steps), expected, "{bytes} in rows of {row_bytes}");
+        }
+    }
 }

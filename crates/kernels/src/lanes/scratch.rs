@@ -7,6 +7,7 @@ use pantile_lanes::DType;
 use super::kernel::{CHUNK, Slot};
 use super::load::{Strided, transfer};
 use super::program::Program;
+use super::run::Way;
 use super::walk::Walk;
 use crate::exact::Columns;
 
@@ -44,8 +45,10 @@ pub(crate) struct Frame {
     pub(super) slots: Vec<Slot>,
     /// The place that the same value of a whole row was taken from.
     pub(super) taken: Vec<Option<isize>>,
-    /// True for targets that are written where they are.
-    pub(super) direct: Vec<bool>,
+    /// True for inputs whose blocks have the same row again and again.
+    pub(super) repeats: Vec<bool>,
+    /// How outputs come to their targets.
+    pub(super) ways: Vec<Way>,
 }
 
 impl Frame {
@@ -59,14 +62,19 @@ impl Frame {
         }
         let start = self.lines.as_mut_ptr();
         self.slots.clear();
+        let first = program.slots() - program.registers;
         self.slots.extend((0..program.slots()).map(|slot| {
+            let local = slot >= first && program.local[slot - first];
+            let step = if local { 0 } else { CHUNK };
             // SAFETY: invariant 1, the block lies inside of the lines.
-            Slot { start: unsafe { start.add(slot * each) }.cast(), step: CHUNK }
+            Slot { start: unsafe { start.add(slot * each) }.cast(), step, past: false }
         }));
         self.taken.clear();
         self.taken.resize(program.inputs.len(), None);
-        self.direct.clear();
-        self.direct.resize(program.outputs.len(), false);
+        self.repeats.clear();
+        self.repeats.resize(program.inputs.len(), false);
+        self.ways.clear();
+        self.ways.resize(program.outputs.len(), Way::Copied);
         let first = program.inputs.len() + program.outputs.len();
         for (index, value) in program.constants.iter().enumerate() {
             // SAFETY: the bytes of a scalar are an element of its type.
@@ -100,6 +108,12 @@ impl Frame {
     /// Where every slot is.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
+    }
+
+    /// Where an output is, or an origin of it that has a place for every element.
+    pub(super) fn origin(&self, program: &Program, output: usize) -> Slot {
+        let origin = self.slots[program.origins[output]];
+        if origin.step == 0 { self.slots[program.inputs.len() + output] } else { origin }
     }
 
     /// The elements of an output that a program has computed: where they are, if that will do.

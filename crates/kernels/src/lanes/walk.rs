@@ -145,6 +145,11 @@ impl Walk {
         self.steps[operand * self.axes + axis]
     }
 
+    /// Elements of the domain; it was checked to lie in memory.
+    pub(crate) fn elements(&self) -> usize {
+        self.order.iter().map(|axis| self.extents[*axis]).fold(1, usize::saturating_mul)
+    }
+
     /// Elements of a row.
     pub(crate) fn row(&self) -> usize {
         self.order.last().map_or(1, |axis| self.extents[*axis])
@@ -183,6 +188,34 @@ impl Walk {
     /// the first one again.
     pub(crate) fn advance_folded(&mut self) -> bool {
         self.turn(self.kept..self.order.len().saturating_sub(1))
+    }
+
+    /// Rows that follow each other along the innermost loop for which that operand stays, from
+    /// this one on; none if there is no such loop.
+    pub(crate) fn folded_rows(&self) -> Option<usize> {
+        let axis = self.folded()?;
+        Some(self.extents[axis] - self.position[axis])
+    }
+
+    /// How far an operand goes from one such row to the next.
+    pub(crate) fn folded_step(&self, operand: usize) -> i64 {
+        self.folded().map_or(0, |axis| self.step(operand, axis))
+    }
+
+    /// Goes on by so many of these rows, at most all but one: the last is left by
+    /// [`advance_folded`](Self::advance_folded).
+    pub(crate) fn skip_folded(&mut self, rows: usize) {
+        let Some(axis) = self.folded() else { return };
+        self.position[axis] += rows;
+        for (operand, at) in self.at.iter_mut().enumerate() {
+            let step = self.steps[operand * self.axes + axis];
+            *at = at.wrapping_add(step.wrapping_mul(rows as i64));
+        }
+    }
+
+    fn folded(&self) -> Option<usize> {
+        let last = self.order.len().checked_sub(1)?;
+        (self.kept < last).then(|| self.order[last - 1])
     }
 
     fn turn(&mut self, places: Range<usize>) -> bool {

@@ -23,7 +23,7 @@ mod combine;
 mod copy;
 mod fill;
 mod simd;
-mod stream;
+pub(crate) mod stream;
 mod two;
 mod walk;
 

@@ -6,7 +6,7 @@
 #![allow(unsafe_code, reason = "non-temporal stores are intrinsics")]
 
 /// Shorter runs are written through the caches: their first and last lines are partial.
-pub(super) const RUN_BYTES_MIN: usize = 2048;
+pub(crate) const RUN_BYTES_MIN: usize = 2048;
 
 /// Movements of fewer bytes stay in the caches.
 const TOTAL_BYTES_MIN: usize = 4 << 20;
@@ -19,7 +19,7 @@ pub fn worth_streaming(total_bytes: usize) -> bool {
 }
 
 /// Makes streamed bytes visible before anything that is written later.
-pub(super) fn fence() {
+pub(crate) fn fence() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has this instruction (7).
     unsafe {
@@ -28,7 +28,7 @@ pub(super) fn fence() {
 }
 
 /// Bytes of a cache line.
-pub(super) const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Runs of so many bytes are copied by themselves: they fill several pages.
 pub(super) const LONG_RUN_BYTES_MIN: usize = PARTS * PAGE;
@@ -112,7 +112,7 @@ const TURN: usize = 256;
 ///
 /// # Safety
 /// Promises 1 to 4, for `bytes` bytes.
-unsafe fn copy_run(source: *const u8, target: *mut u8, bytes: usize) {
+pub(crate) unsafe fn copy_run(source: *const u8, target: *mut u8, bytes: usize) {
     let head = target.align_offset(LINE).min(bytes);
     let body = (bytes - head) / LINE * LINE;
     let tail = bytes - head - body;
@@ -121,6 +121,30 @@ unsafe fn copy_run(source: *const u8, target: *mut u8, bytes: usize) {
         source.copy_to_nonoverlapping(target, head);
         copy_lines(source.add(head), target.add(head), body);
         source.add(head + body).copy_to_nonoverlapping(target.add(head + body), tail);
+    }
+}
+
+/// Copies bytes that are near and writes them past the caches, one line after the other; the
+/// caller ends with [`fence`].
+///
+/// # Safety
+/// Promises 1 to 4, for `bytes` bytes.
+pub(crate) unsafe fn write_past(source: *const u8, target: *mut u8, bytes: usize) {
+    let head = target.align_offset(LINE).min(bytes);
+    let body = (bytes - head) / LINE * LINE;
+    // SAFETY: head, body and tail are the bytes of promises 1 to 4, and the body is aligned.
+    unsafe {
+        source.copy_to_nonoverlapping(target, head);
+        let (from, to) = (source.add(head), target.add(head));
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f") {
+            x86::write_lines(from, to, body);
+        } else {
+            copy_lines(from, to, body);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        copy_lines(from, to, body);
+        from.add(body).copy_to_nonoverlapping(to.add(body), bytes - head - body);
     }
 }
 
@@ -169,7 +193,7 @@ fn each_line(bytes: usize, mut visit: impl FnMut(usize)) {
 mod x86 {
     use core::arch::x86_64::{
         __m128i, __m256i, _mm_loadu_si128, _mm_stream_si128, _mm256_loadu_si256,
-        _mm256_stream_si256,
+        _mm256_stream_si256, _mm512_loadu_si512, _mm512_stream_si512,
     };
 
     use super::{LINE, each_line};
@@ -188,6 +212,21 @@ mod x86 {
                 }
             }
         });
+    }
+
+    /// Copies lines with stores of a line.
+    ///
+    /// # Safety
+    /// As [`copy_lines`](super::copy_lines), and the processor has AVX-512 (7).
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn write_lines(source: *const u8, target: *mut u8, bytes: usize) {
+        for line in (0..bytes).step_by(LINE) {
+            // SAFETY: promises 1 to 4, as `line` is below `bytes`; the target is aligned.
+            unsafe {
+                let value = _mm512_loadu_si512(source.add(line).cast());
+                _mm512_stream_si512(target.add(line).cast(), value);
+            }
+        }
     }
 
     /// Copies lines with stores of half a line.

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::exact::Columns;
 use crate::lanes::{
     Frame, Program, RawSource, Scratch, Source, Walk, add_sources, check_sources, counted,
-    fill_scalars, load_block,
+    fill_scalars, joins_rows, load_block, repeat_rows,
 };
 
 /// What outputs are folded into.
@@ -74,11 +74,12 @@ pub unsafe fn reduce_raw(
     counted("folds", folds.len(), outputs.len())?;
     counted("cells", cells.len(), outputs.len())?;
     columns.resize_with(columns.len().max(outputs.len()), Columns::default);
+    let total = shape.iter().fold(size_of::<f64>(), |all, extent| all.saturating_mul(*extent));
     let folds = folds.iter().zip(outputs);
     let states: Result<SmallVec<[State<'_>; 4]>, Error> =
         (folds.zip(cells.iter_mut()).zip(columns))
             .map(|(((fold, dtype), cells), columns)| {
-                State::new(*fold, *dtype, cells, (columns, program.vectors()))
+                State::new(*fold, *dtype, cells, (columns, program.vectors()), total)
             })
             .collect();
     let mut states = states?;
@@ -98,6 +99,9 @@ pub unsafe fn reduce_raw(
     Ok(())
 }
 
+/// Columns whose windows stay in the first cache.
+const COLUMNS: usize = 1024;
+
 /// A reduction on its way. Made after the sources and the cells were checked.
 struct Run<'a, 'b> {
     program: &'a Program,
@@ -111,13 +115,24 @@ impl Run<'_, '_> {
     /// # Safety
     /// Promises 1 and 2 of `lanes`; the sources were checked.
     unsafe fn all(&mut self) {
-        let (row, block) = (self.walk.row(), self.program.block());
-        let blocks = |first: usize| (first, block.min(row - first));
+        let (row, longest) = (self.walk.row(), self.program.block());
         let operand = self.sources.len();
         let columns = self.walk.stride(operand) != 0;
+        let block = if columns { longest.min(COLUMNS) } else { longest };
+        let blocks = |first: usize| (first, block.min(row - first));
         loop {
             if columns {
                 // Every element of a row has a cell of its own: all rows of a block of columns.
+                let rows = longest / row;
+                if rows > 1 && self.joins_rows() {
+                    self.open((0, row));
+                    // SAFETY: the promises are the caller's.
+                    unsafe { self.fold_rows(rows) };
+                    if !self.walk.advance_kept() {
+                        return;
+                    }
+                    continue;
+                }
                 for block in (0..row).step_by(block).map(blocks) {
                     self.open(block);
                     // SAFETY: the promises are the caller's.
@@ -132,6 +147,41 @@ impl Run<'_, '_> {
                 return;
             }
         }
+    }
+
+    /// Whether several rows can be computed and folded as one block.
+    fn joins_rows(&mut self) -> bool {
+        self.walk.folded_rows().is_some()
+            && self.states.iter().all(State::takes_rows)
+            && joins_rows(self.sources, self.walk, self.frame)
+    }
+
+    /// Folds all rows that have the same cells, up to `most` of them at a time.
+    ///
+    /// # Safety
+    /// Promises 1 and 2 of `lanes`; the sources were checked, and rows can be joined.
+    unsafe fn fold_rows(&mut self, most: usize) {
+        let row = self.walk.row();
+        loop {
+            let rows = self.walk.folded_rows().unwrap_or(1).min(most);
+            let count = rows * row;
+            // SAFETY: the promises are the caller's. Slots are blocks of our own or sources.
+            unsafe {
+                repeat_rows(self.program, self.sources, self.walk, self.frame, most);
+                load_block(self.program, self.sources, self.walk, self.frame, (0, count));
+                self.program.run(self.frame.slots(), count);
+            }
+            let (program, frame) = (self.program, &*self.frame);
+            for (output, state) in self.states.iter_mut().enumerate() {
+                // SAFETY: the output of the block was just computed.
+                unsafe { state.fold_rows(Block { program, frame, output, count }) };
+            }
+            self.walk.skip_folded(rows - 1);
+            if !self.walk.advance_folded() {
+                break;
+            }
+        }
+        self.states.iter_mut().for_each(State::close);
     }
 
     /// Turns to the cells of a block.
@@ -150,6 +200,12 @@ impl Run<'_, '_> {
                 // SAFETY: the promises are the caller's. Slots are blocks of our own or sources.
                 unsafe {
                     load_block(self.program, self.sources, self.walk, self.frame, block);
+                    let factors = self.program.factors(self.frame, block.1);
+                    if let (Some(factors), [state]) = (factors, &mut *self.states)
+                        && state.add_products(factors)
+                    {
+                        continue;
+                    }
                     self.program.run(self.frame.slots(), block.1);
                 }
                 let (program, frame, count) = (self.program, &*self.frame, block.1);

@@ -37,7 +37,7 @@ enum Kind<'a> {
 }
 
 impl<'a> State<'a> {
-    /// The state of some cells.
+    /// The state of some cells, for numbers of so many bytes in all.
     ///
     /// # Errors
     /// If there is no such fold of that type, or the bytes are not whole or aligned cells.
@@ -46,6 +46,7 @@ impl<'a> State<'a> {
         dtype: DType,
         bytes: &'a mut [u8],
         (columns, vectors): (&'a mut Columns, Vectors),
+        total: usize,
     ) -> Result<Self, Error> {
         let cell = fold.cell(dtype)?;
         let cells = whole(bytes.len(), cell)?;
@@ -61,7 +62,7 @@ impl<'a> State<'a> {
         } else {
             Kind::Combine(Combination::new(dtype, cell.operator)?, bytes)
         };
-        let (sum, adder) = (ExactSum::new(), Adder::new(0, vectors));
+        let (sum, adder) = (ExactSum::new(), Adder::new(total, vectors));
         Ok(Self { dtype, kind, cells, vectors, first: 0, stride: 0, count: 0, sum, adder })
     }
 
@@ -128,6 +129,36 @@ impl<'a> State<'a> {
             (Kind::Combine(how, bytes), _) => {
                 how.visit(Combine { block, bytes, first, stride, vectors });
             }
+        }
+    }
+
+    /// Adds products to the sum of one cell, if that is quick; else nothing was added.
+    pub(super) fn add_products(&mut self, [a, b]: [&[f64]; 2]) -> bool {
+        let one = self.stride == 0 && matches!(self.kind, Kind::Sum { .. });
+        one && self.adder.add_products(&mut self.sum, a, b)
+    }
+
+    /// True if it folds several rows at a time.
+    pub(super) fn takes_rows(&self) -> bool {
+        matches!(self.kind, Kind::Sum { .. })
+    }
+
+    /// Folds rows of the output, one after the other, each one number to each cell.
+    ///
+    /// # Safety
+    /// The rows were computed, and are of this output.
+    pub(super) unsafe fn fold_rows(&mut self, rows: Block<'_>) {
+        let (first, stride, vectors) = (self.first, self.stride, self.vectors);
+        let Kind::Sum { sums, columns } = &mut self.kind else { return };
+        let mut cells = Cells { sums, first, stride };
+        match self.dtype {
+            DType::F32 => {
+                // SAFETY: the output has this type.
+                let rows = unsafe { rows.elements::<f32>() };
+                columns.add_rows(rows, &mut cells, vectors);
+            }
+            // SAFETY: the same.
+            _ => columns.add_rows::<f64>(unsafe { rows.elements() }, &mut cells, vectors),
         }
     }
 

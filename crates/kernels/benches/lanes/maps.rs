@@ -1,0 +1,345 @@
+//! Loop bodies over large and small domains.
+
+use std::hint::black_box;
+
+use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
+use pantile_kernels::{DType, Scalar, bytes_of, bytes_of_mut};
+use pantile_lanes::expand::{self, Lane};
+use pantile_lanes::{Body, Node, One, Op, Two, Unary};
+
+use crate::bounds::{Copied, Five, Formula, STAR, Six, Triad, plain_star, plain_triad_f32, write};
+use crate::functions::{CURVE, Log, MARKET, Option, Waves};
+use crate::numbers;
+use crate::turns::{Contender, Setting, compare};
+
+/// Elements of big cases, and of those in the cache.
+const COUNTS: (usize, usize) = (16 << 20, 16 << 10);
+
+/// A body under construction.
+pub(crate) struct Build(Body);
+
+impl Build {
+    pub(crate) fn two(&mut self, two: Two, one: Node, other: Node) -> Node {
+        self.0.push(Op::Two(two, one, other)).expect("floats")
+    }
+
+    fn one(&mut self, one: One, of: Node) -> Node {
+        self.0.push(Op::One(one, of)).expect("floats")
+    }
+
+    fn number(&mut self, value: f64) -> Node {
+        self.0.constant(Scalar::of(value)).expect("a lane")
+    }
+
+    fn times(&mut self, value: f64, of: Node) -> Node {
+        let value = self.number(value);
+        self.two(Two::Mul, value, of)
+    }
+
+    fn function(&mut self, function: Unary, of: Node) -> Node {
+        match expand::unary(&mut self.0, function, Lane::Real(of)).expect("a float") {
+            Lane::Real(node) => node,
+            Lane::Complex(..) => unreachable!("functions of real numbers"),
+        }
+    }
+}
+
+/// A program of some inputs.
+pub(crate) fn program(
+    dtype: DType,
+    inputs: usize,
+    build: impl FnOnce(&mut Build, &[Node]) -> Node,
+) -> Program {
+    let mut body = Build(Body::new());
+    let inputs: Vec<Node> = (0..inputs).map(|_| body.0.input(dtype).expect("a lane")).collect();
+    let output = build(&mut body, &inputs);
+    body.0.output(output);
+    Program::compile(&body.0).expect("its own node")
+}
+
+/// Runs a program over arrays that lie side by side.
+fn run(program: &Program, count: usize, into: &mut [u8], from: &[&[u8]], scratch: &mut Scratch) {
+    let sources: Vec<Source<'_>> =
+        from.iter().map(|bytes| Source::Memory { bytes, offset: 0, strides: &[1] }).collect();
+    let places = [Target { buffer: 0, offset: 0, strides: &[1] }];
+    let mut targets = Targets { buffers: &mut [into], places: &places };
+    map(program, &[count], &sources, &mut targets, scratch).expect("it fits");
+}
+
+/// A hand-written loop over arrays, with streaming stores or without.
+type Bound<'a, const N: usize> = &'a (dyn Fn(&mut [f64], [&[f64]; N], bool) + Sync);
+
+/// An elementwise case: a program and a formula over the same arrays.
+fn elementwise<const N: usize>(
+    what: &str,
+    setting: Setting,
+    program: &Program,
+    bound: Bound<'_, N>,
+) {
+    let count = setting.share(COUNTS.0, COUNTS.1);
+    compare(what, setting, count, &|go| {
+        let inputs: [Vec<f64>; N] = std::array::from_fn(|seed| positive(count, seed as u64));
+        let inputs = inputs.each_ref().map(Vec::as_slice);
+        let bytes = inputs.map(bytes_of);
+        let (mut ours, mut plain) = (vec![0.0_f64; count], vec![0.0_f64; count]);
+        let mut streamed = vec![0.0_f64; count];
+        let mut copied = vec![0.0_f64; if what == "copy" { count } else { 0 }];
+        let mut scratch = Scratch::new();
+        let mut contenders: Vec<Contender<'_>> = vec![
+            (
+                "ours",
+                Box::new(|| run(program, count, bytes_of_mut(&mut ours), &bytes, &mut scratch)),
+            ),
+            ("plain", Box::new(|| bound(black_box(&mut plain), inputs, false))),
+            ("streaming", Box::new(|| bound(black_box(&mut streamed), inputs, true))),
+        ];
+        if what == "copy" {
+            contenders
+                .push(("memcpy", Box::new(|| black_box(&mut copied).copy_from_slice(inputs[0]))));
+        }
+        go(contenders);
+        assert!(ours.iter().zip(&plain).all(|(one, other)| one.to_bits() == other.to_bits()));
+        assert!(ours.iter().zip(&streamed).all(|(one, other)| one.to_bits() == other.to_bits()));
+    });
+}
+
+/// Numbers around 1 that look random.
+fn positive(count: usize, seed: u64) -> Vec<f64> {
+    let mut all = numbers(count, seed);
+    all.iter_mut().for_each(|value| *value = 1.0 + 0.4 * *value);
+    all
+}
+
+/// Writes a formula; see [`write`].
+fn by<F: Formula>(into: &mut [f64], formula: F, streaming: bool) {
+    write(into, formula, streaming);
+}
+
+fn copy() -> Program {
+    program(DType::F64, 1, |_, inputs| inputs[0])
+}
+
+fn triad(dtype: DType) -> Program {
+    program(dtype, 2, |b, inputs| {
+        let three = match dtype {
+            DType::F32 => b.0.constant(Scalar::of(3.0f32)).expect("a lane"),
+            _ => b.number(3.0),
+        };
+        let product = b.two(Two::Mul, inputs[1], three);
+        b.two(Two::Add, inputs[0], product)
+    })
+}
+
+fn six() -> Program {
+    program(DType::F64, 6, |b, inputs| {
+        let [ab, cd] = [0, 2].map(|at| b.two(Two::Mul, inputs[at], inputs[at + 1]));
+        let ef = b.two(Two::Div, inputs[4], inputs[5]);
+        let sum = b.two(Two::Add, ab, cd);
+        b.two(Two::Sub, sum, ef)
+    })
+}
+
+fn waves() -> Program {
+    program(DType::F64, 3, |b, inputs| {
+        let square = b.two(Two::Mul, inputs[0], inputs[0]);
+        let minus = b.one(One::Neg, square);
+        let bell = b.function(Unary::Exp, minus);
+        let wave = b.function(Unary::Sin, inputs[1]);
+        let product = b.two(Two::Mul, bell, wave);
+        let size = b.one(One::Abs, inputs[2]);
+        let root = b.one(One::Sqrt, size);
+        b.two(Two::Add, product, root)
+    })
+}
+
+fn option() -> Program {
+    program(DType::F64, 3, |b, inputs| {
+        let &[s, k, t] = inputs else { unreachable!("three inputs") };
+        let root = b.one(One::Sqrt, t);
+        let spread = b.times(MARKET[2], root);
+        let ratio = b.two(Two::Div, s, k);
+        let log = b.function(Unary::Log, ratio);
+        let drift = b.times(MARKET[1], t);
+        let above = b.two(Two::Add, log, drift);
+        let d1 = b.two(Two::Div, above, spread);
+        let d2 = b.two(Two::Sub, d1, spread);
+        let [n1, n2] = [d1, d2].map(|d| {
+            let square = b.two(Two::Mul, d, d);
+            let bend = b.times(CURVE[1], square);
+            let slope = b.number(CURVE[0]);
+            let slope = b.two(Two::Add, slope, bend);
+            let x = b.two(Two::Mul, d, slope);
+            let up = b.function(Unary::Exp, x);
+            let one = b.number(1.0);
+            let below = b.two(Two::Add, one, up);
+            b.two(Two::Div, one, below)
+        });
+        let interest = b.times(-MARKET[0], t);
+        let now = b.function(Unary::Exp, interest);
+        let left = b.two(Two::Mul, s, n1);
+        let right = b.two(Two::Mul, k, now);
+        let right = b.two(Two::Mul, right, n2);
+        let price = b.two(Two::Sub, left, right);
+        let zero = b.number(0.0);
+        let gain = b.two(Two::Lt, zero, price);
+        b.0.push(Op::Select(gain, price, zero)).expect("floats")
+    })
+}
+
+fn five_points() -> Program {
+    program(DType::F64, 5, |b, inputs| {
+        let sum = b.two(Two::Add, inputs[0], inputs[1]);
+        let sum = b.two(Two::Add, sum, inputs[2]);
+        let sum = b.two(Two::Add, sum, inputs[3]);
+        let quarter = b.number(0.25);
+        let mean = b.two(Two::Mul, sum, quarter);
+        b.two(Two::Sub, mean, inputs[4])
+    })
+}
+
+fn star() -> Program {
+    program(DType::F64, 9, |b, inputs| {
+        (1..9).fold(inputs[0], |sum, at| {
+            let term = b.times(STAR[(at - 1) / 4], inputs[at]);
+            b.two(Two::Add, sum, term)
+        })
+    })
+}
+
+/// Rows and columns of a stencil: every thread has part of the rows.
+fn grid(setting: Setting) -> (usize, usize) {
+    let n = if setting.big { 8192 } else { 256 };
+    (n / setting.threads, n)
+}
+
+fn stencil(setting: Setting) {
+    let ((rows, n), program) = (grid(setting), five_points());
+    compare("5-point stencil", setting, rows * n, &|go| {
+        let u = numbers(rows * n, 1);
+        let mut all: [Vec<f64>; 3] = std::array::from_fn(|_| vec![0.0; rows * n]);
+        let [ours, plain, streamed] = &mut all;
+        let (mut scratch, row) = (Scratch::new(), n.cast_signed());
+        let steps = [row, 1];
+        let by_hand = |into: &mut [f64], streaming: bool| {
+            for y in 1..rows - 1 {
+                let rows = [y - 1, y, y + 1].map(|y| &u[y * n..][..n]);
+                by(&mut into[y * n + 1..][..n - 2], Five { rows }, streaming);
+            }
+        };
+        go(vec![
+            (
+                "ours",
+                Box::new(|| {
+                    let sources = [-row, row, -1, 1, 0].map(|by| Source::Memory {
+                        bytes: bytes_of(&u),
+                        offset: row + 1 + by,
+                        strides: &steps,
+                    });
+                    let places = [Target { buffer: 0, offset: row + 1, strides: &steps }];
+                    let mut targets =
+                        Targets { buffers: &mut [bytes_of_mut(ours)], places: &places };
+                    map(&program, &[rows - 2, n - 2], &sources, &mut targets, &mut scratch)
+                        .expect("it fits");
+                }),
+            ),
+            ("plain", Box::new(|| by_hand(black_box(plain), false))),
+            ("streaming", Box::new(|| by_hand(black_box(streamed), true))),
+        ]);
+        assert!(all[0] == all[1] && all[1] == all[2]);
+    });
+}
+
+fn radius_two(setting: Setting) {
+    let ((rows, n), program) = (grid(setting), star());
+    compare("radius-2 star", setting, rows * n, &|go| {
+        let u = numbers(rows * n, 1);
+        let (mut ours, mut plain) = (vec![0.0; rows * n], vec![0.0; rows * n]);
+        let (mut scratch, row) = (Scratch::new(), n.cast_signed());
+        let steps = [row, 1];
+        go(vec![
+            (
+                "ours",
+                Box::new(|| {
+                    let near = [1, -1, row, -row, 2, -2, 2 * row, -2 * row];
+                    let start = 2 * row + 2;
+                    let mut sources =
+                        vec![Source::Buffer { buffer: 0, offset: start, strides: &steps }];
+                    sources.extend(near.map(|by| Source::Memory {
+                        bytes: bytes_of(&u),
+                        offset: start + by,
+                        strides: &steps,
+                    }));
+                    let places = [Target { buffer: 0, offset: start, strides: &steps }];
+                    let mut targets =
+                        Targets { buffers: &mut [bytes_of_mut(&mut ours)], places: &places };
+                    map(&program, &[rows - 4, n - 4], &sources, &mut targets, &mut scratch)
+                        .expect("it fits");
+                }),
+            ),
+            (
+                "plain",
+                Box::new(|| {
+                    for y in 2..rows - 2 {
+                        let rows = [y - 2, y - 1, y, y + 1, y + 2].map(|y| &u[y * n..][..n]);
+                        plain_star(black_box(&mut plain[y * n + 2..][..n - 4]), rows);
+                    }
+                }),
+            ),
+        ]);
+        assert_eq!(ours, plain);
+    });
+}
+
+fn triad_f32(setting: Setting) {
+    let (program, count) = (triad(DType::F32), setting.share(2 * COUNTS.0, 2 * COUNTS.1));
+    compare("f32 triad", setting, count, &|go| {
+        let [b, c] = [1, 2].map(|seed| {
+            let wide = numbers(count, seed);
+            #[allow(clippy::cast_possible_truncation, reason = "any numbers will do")]
+            wide.into_iter().map(|value| value as f32).collect::<Vec<f32>>()
+        });
+        let (mut ours, mut plain) = (vec![0.0f32; count], vec![0.0f32; count]);
+        let mut scratch = Scratch::new();
+        go(vec![
+            (
+                "ours",
+                Box::new(|| {
+                    let inputs = [bytes_of(&b), bytes_of(&c)];
+                    run(&program, count, bytes_of_mut(&mut ours), &inputs, &mut scratch);
+                }),
+            ),
+            ("plain", Box::new(|| plain_triad_f32(black_box(&mut plain), &b, &c))),
+        ]);
+        assert_eq!(ours, plain);
+    });
+}
+
+/// All cases whose names contain a word.
+pub(crate) fn all(setting: Setting, wanted: &dyn Fn(&str) -> bool) {
+    if wanted("copy") {
+        elementwise("copy", setting, &copy(), &|a, [b], s| by(a, Copied { b }, s));
+    }
+    if wanted("triad") {
+        let ours = triad(DType::F64);
+        elementwise("triad", setting, &ours, &|a, [b, c], s| by(a, Triad { b, c }, s));
+    }
+    if wanted("ab+cd-e/f") {
+        elementwise("ab+cd-e/f", setting, &six(), &|a, of, s| by(a, Six { of }, s));
+    }
+    if wanted("stencil") {
+        stencil(setting);
+    }
+    if wanted("star") {
+        radius_two(setting);
+    }
+    if wanted("exp, sin, sqrt") {
+        elementwise("exp, sin, sqrt", setting, &waves(), &|a, of, s| by(a, Waves(of), s));
+    }
+    if wanted("option prices") {
+        let log = Log::new();
+        elementwise("option prices", setting, &option(), &|a, of, s| by(a, Option(of, log), s));
+    }
+    if wanted("f32 triad") {
+        triad_f32(setting);
+    }
+}

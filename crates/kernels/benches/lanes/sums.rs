@@ -1,0 +1,146 @@
+//! Reductions over large and small domains.
+
+use std::hint::black_box;
+
+use pantile_kernels::lanes::{Program, Scratch, Source};
+use pantile_kernels::reduce::{Fold, Folds, reduce};
+use pantile_kernels::{DType, ExactSum, bytes_of, bytes_of_mut};
+use pantile_lanes::Two;
+
+use crate::bounds::{plain_columns, plain_dot, plain_rows, plain_sum};
+use crate::maps::program;
+use crate::numbers;
+use crate::turns::{Setting, compare};
+
+fn itself() -> Program {
+    program(DType::F64, 1, |_, inputs| inputs[0])
+}
+
+fn product() -> Program {
+    program(DType::F64, 2, |b, inputs| b.two(Two::Mul, inputs[0], inputs[1]))
+}
+
+/// Sums of all elements of arrays that lie side by side, as a number.
+fn total(program: &Program, arrays: &[&[f64]], scratch: &mut Scratch) -> f64 {
+    let count = arrays[0].len();
+    let sources: Vec<Source<'_>> = (arrays.iter())
+        .map(|array| Source::Memory { bytes: bytes_of(array), offset: 0, strides: &[1] })
+        .collect();
+    let mut words = [0; ExactSum::WORDS];
+    let mut folds = Folds {
+        folds: &[Fold::Sum],
+        cells: &mut [bytes_of_mut(&mut words)],
+        offset: 0,
+        strides: &[0],
+    };
+    reduce(program, &[count], &sources, &mut folds, scratch).expect("it fits");
+    ExactSum::read(&words).to_f64()
+}
+
+fn one_sum(setting: Setting) {
+    let count = setting.share(16 << 20, 16 << 10);
+    let ours = itself();
+    compare("sum", setting, count, &|go| {
+        let (a, mut scratch) = (numbers(count, 1), Scratch::new());
+        go(vec![
+            (
+                "ours",
+                Box::new(|| {
+                    black_box(total(&ours, &[&a], &mut scratch));
+                }),
+            ),
+            (
+                "plain",
+                Box::new(|| {
+                    black_box(plain_sum(black_box(&a)));
+                }),
+            ),
+        ]);
+    });
+}
+
+fn one_dot(setting: Setting) {
+    let count = setting.share(16 << 20, 16 << 10);
+    let ours = product();
+    compare("dot", setting, count, &|go| {
+        let (a, b, mut scratch) = (numbers(count, 1), numbers(count, 2), Scratch::new());
+        go(vec![
+            (
+                "ours",
+                Box::new(|| {
+                    black_box(total(&ours, &[&a, &b], &mut scratch));
+                }),
+            ),
+            (
+                "plain",
+                Box::new(|| {
+                    black_box(plain_dot(black_box(&a), black_box(&b)));
+                }),
+            ),
+        ]);
+    });
+}
+
+/// Sums of a matrix along an axis.
+fn along(setting: Setting, axis: usize, [rows, columns]: [usize; 2]) {
+    let ours = itself();
+    let what = format!("axis {axis} of {rows}x{columns}");
+    compare(&what, setting, rows * columns, &|go| {
+        let u = numbers(rows * columns, 1);
+        let (cells, strides) = if axis == 0 { (columns, [0, 1]) } else { (rows, [1, 0]) };
+        let mut words = vec![0; cells * ExactSum::WORDS];
+        let (mut sums, mut plain) = (vec![0.0; cells], vec![0.0; cells]);
+        let mut scratch = Scratch::new();
+        let steps = [columns.cast_signed(), 1];
+        go(vec![
+            (
+                "ours",
+                Box::new(|| {
+                    words.fill(0);
+                    let source = Source::Memory { bytes: bytes_of(&u), offset: 0, strides: &steps };
+                    let mut folds = Folds {
+                        folds: &[Fold::Sum],
+                        cells: &mut [bytes_of_mut(&mut words)],
+                        offset: 0,
+                        strides: &strides,
+                    };
+                    reduce(&ours, &[rows, columns], &[source], &mut folds, &mut scratch)
+                        .expect("it fits");
+                    for (result, words) in sums.iter_mut().zip(words.as_chunks().0) {
+                        *result = ExactSum::read(words).to_f64();
+                    }
+                    black_box(&mut sums);
+                }),
+            ),
+            (
+                "plain",
+                Box::new(|| match axis {
+                    0 => plain_columns(black_box(&u), columns, black_box(&mut plain)),
+                    _ => plain_rows(black_box(&u), columns, black_box(&mut plain)),
+                }),
+            ),
+        ]);
+    });
+}
+
+/// All cases whose names contain a word.
+pub(crate) fn all(setting: Setting, wanted: &dyn Fn(&str) -> bool) {
+    if wanted("sum") {
+        one_sum(setting);
+    }
+    if wanted("dot") {
+        one_dot(setting);
+    }
+    if !wanted("axis") || setting.threads > 1 {
+        return;
+    }
+    if setting.big {
+        along(setting, 0, [1 << 20, 16]);
+        along(setting, 0, [4096, 4096]);
+        along(setting, 1, [4096, 4096]);
+    } else {
+        along(setting, 0, [512, 512]);
+        along(setting, 1, [512, 512]);
+        along(setting, 1, [1000, 100]);
+    }
+}

@@ -1,0 +1,371 @@
+//! Many operations in one pass: an accumulator of a few vectors, and steps that work on it.
+//!
+//! A loop for each operation writes what it computes and reads it again for the next one. Here a
+//! chunk of elements goes through many operations before the next chunk is looked at, and what
+//! only the next operation needs stays in registers. Every step rounds as its loop does: the bits
+//! are the same.
+//!
+//! Lanes are eight bytes wide, or four; integers share the registers of floats.
+
+#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
+
+#[cfg(target_arch = "x86_64")]
+mod vector;
+
+use super::kernel::Slot;
+use crate::simd::Vectors;
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
+#[cfg(target_arch = "x86_64")]
+use vector::Vector;
+
+/// One step: what is done to the accumulator, with the slots that it reads or writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) code: Code,
+    /// Of codes that read x and y: y is a constant, and one chunk of it is there; x is, of codes
+    /// that read x alone.
+    pub(super) flat: bool,
+    /// What the accumulator becomes before anything else, or [`NONE`].
+    pub(super) first: u32,
+    /// The operands that the code has; the others are any slots of the program.
+    pub(super) x: u32,
+    pub(super) y: u32,
+    /// What becomes the accumulator after everything else, or [`NONE`].
+    pub(super) target: u32,
+    /// The table of [`Code::LookUp`], not empty.
+    pub(super) words: &'static [u64],
+}
+
+/// No slot.
+pub(super) const NONE: u32 = u32::MAX;
+
+impl Step {
+    /// The slots that it reads, and then those that it writes.
+    pub(super) fn slots(&self) -> ([Option<usize>; 3], [Option<usize>; 2]) {
+        let some = |slot: u32| (slot != NONE).then_some(slot as usize);
+        let (x, y) = (some(self.x), some(self.y));
+        let (x, y, truths) = match self.code.kind() {
+            Kind::Alone => (None, None, None),
+            Kind::With => (x, None, None),
+            Kind::Both => (x, y, None),
+            Kind::Truth => (x, None, y),
+        };
+        ([some(self.first), x, y], [truths, some(self.target)])
+    }
+}
+
+/// What a code does with its slots.
+enum Kind {
+    /// It has none.
+    Alone,
+    /// It reads x.
+    With,
+    /// It reads x and y.
+    Both,
+    /// It reads x and writes y.
+    Truth,
+}
+
+/// Steps over a block of `count` elements.
+///
+/// Whoever runs them promises:
+/// 1. Slots that steps read are readable and initialised for `count` elements of the lanes' width
+///    (a chunk if their step is 0), those that steps write are writable for so many.
+/// 2. Slots of truth values are blocks of a frame: whole chunks of them may be read and written.
+/// 3. The processor has the instructions that the machine was compiled for.
+/// 4. Steps name slots that are there.
+pub(super) type Machine = unsafe fn(steps: &[Step], slots: &[Slot], count: usize);
+
+/// The machine for lanes of so many bytes, if there is one for these vectors.
+pub(super) fn machine(bytes: usize, vectors: Vectors) -> Option<Machine> {
+    #[cfg(target_arch = "x86_64")]
+    return match bytes {
+        8 => vectors.pick([None, Some(x86::run_f64_avx2), Some(x86::run_f64_avx512)]),
+        4 => vectors.pick([None, Some(x86::run_f32_avx2), Some(x86::run_f32_avx512)]),
+        _ => None,
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    return {
+        let _ = (bytes, vectors);
+        None
+    };
+}
+
+/// Declares the codes, and the function that does what they say.
+macro_rules! codes {
+    (
+        alone { $($alone:ident |$a1:ident| $alone_is:expr;)* }
+        with { $($with:ident |$a2:ident, $x2:ident| $with_is:expr;)* }
+        both { $($both:ident |$a3:ident, $x3:ident, $y3:ident| $both_is:expr;)* }
+        truth { $($truth:ident |$a4:ident, $x4:ident| $truth_is:expr;)* }
+    ) => {
+        /// What a step does to the accumulator `a`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Code {
+            /// a where x is true, else y.
+            Keep,
+            /// y where x is true, else a.
+            Replace,
+            /// The word of a table at a.
+            LookUp,
+            $($alone,)*
+            $($with,)*
+            $($both,)*
+            /// y becomes the truth values; a stays.
+            $($truth,)*
+        }
+
+        impl Code {
+            fn kind(self) -> Kind {
+                match self {
+                    Self::LookUp $(| Self::$alone)* => Kind::Alone,
+                    Self::Keep | Self::Replace $(| Self::$both)* => Kind::Both,
+                    $(Self::$with)|* => Kind::With,
+                    $(Self::$truth)|* => Kind::Truth,
+                }
+            }
+        }
+
+        /// Brings one pass of a chunk through a step; `at` are the elements before it.
+        ///
+        /// # Safety
+        /// Promises of [`Machine`]; the pass ends before `count`, or the tail does.
+        #[cfg(target_arch = "x86_64")]
+        #[allow(clippy::too_many_lines, reason = "a list of codes, each a line or two")]
+        #[inline(always)]
+        unsafe fn step<V: Vector, const N: usize, const SOME: bool>(
+            acc: &mut [V; N],
+            tails: &[V::Tail; N],
+            step: &Step,
+            slots: &[Slot],
+            at: usize,
+        ) {
+            debug_assert!(step.slots().0.iter().flatten().all(|slot| *slot < slots.len()));
+            // SAFETY: the promises; with `SOME` only elements of the tail are touched.
+            unsafe {
+                // Where the pass is in a slot. There are many steps: no product, no check.
+                let place = |slot: u32, at: usize| {
+                    let slot = *slots.get_unchecked(slot as usize);
+                    slot.start.wrapping_add(if slot.step == 0 { 0 } else { at })
+                };
+                let lanes = |slot: u32| place(slot, at * V::BYTES);
+                let load = |from: *mut u8, i: usize| {
+                    let from = from.wrapping_add(i * V::LANES * V::BYTES);
+                    if SOME { V::load_some(from, tails[i]) } else { V::load(from) }
+                };
+                let truths = |of: *mut u8, i: usize| of.wrapping_add(i * V::LANES);
+                if step.first != NONE {
+                    let from = lanes(step.first);
+                    for i in 0..N {
+                        acc[i] = load(from, i);
+                    }
+                }
+                match step.code {
+                    Code::Keep => {
+                        let (x, y) = (place(step.x, at), lanes(step.y));
+                        for i in 0..N {
+                            let mask = V::read_truths(truths(x, i));
+                            acc[i] = acc[i].where_else(mask, load(y, i));
+                        }
+                    }
+                    Code::Replace => {
+                        let (x, y) = (place(step.x, at), lanes(step.y));
+                        for i in 0..N {
+                            let mask = V::read_truths(truths(x, i));
+                            acc[i] = load(y, i).where_else(mask, acc[i]);
+                        }
+                    }
+                    Code::LookUp => {
+                        for i in 0..N {
+                            acc[i] = acc[i].look_up(step.words);
+                        }
+                    }
+                    $(Code::$alone => {
+                        for i in 0..N {
+                            let $a1 = acc[i];
+                            acc[i] = $alone_is;
+                        }
+                    })*
+                    $(Code::$with => {
+                        let from = lanes(step.x);
+                        if step.flat {
+                            let same = V::load(from);
+                            for i in 0..N {
+                                let ($a2, $x2) = (acc[i], same);
+                                acc[i] = $with_is;
+                            }
+                        } else {
+                            for i in 0..N {
+                                let ($a2, $x2) = (acc[i], load(from, i));
+                                acc[i] = $with_is;
+                            }
+                        }
+                    })*
+                    $(Code::$both => {
+                        let (x, y) = (lanes(step.x), lanes(step.y));
+                        if step.flat {
+                            // Loads are what many steps wait for: one instead of many.
+                            let same = V::load(y);
+                            for i in 0..N {
+                                let ($a3, $x3, $y3) = (acc[i], load(x, i), same);
+                                acc[i] = $both_is;
+                            }
+                        } else {
+                            for i in 0..N {
+                                let ($a3, $x3, $y3) = (acc[i], load(x, i), load(y, i));
+                                acc[i] = $both_is;
+                            }
+                        }
+                    })*
+                    $(Code::$truth => {
+                        let (from, to) = (lanes(step.x), place(step.y, at));
+                        for i in 0..N {
+                            let ($a4, $x4) = (acc[i], load(from, i));
+                            V::write_truths($truth_is, truths(to, i));
+                        }
+                    })*
+                }
+                if step.target != NONE {
+                    let to = lanes(step.target);
+                    let to = |i: usize| to.wrapping_add(i * V::LANES * V::BYTES);
+                    if SOME {
+                        for i in 0..N {
+                            acc[i].store_some(to(i), tails[i]);
+                        }
+                    } else if slots.get_unchecked(step.target as usize).past {
+                        for i in 0..N {
+                            acc[i].stream(to(i));
+                        }
+                    } else {
+                        for i in 0..N {
+                            acc[i].store(to(i));
+                        }
+                    }
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    alone {
+        Neg |a| a.neg();
+        Abs |a| a.abs();
+        Sqrt |a| a.sqrt();
+        Floor |a| a.floor();
+        Ceil |a| a.ceil();
+        Trunc |a| a.trunc();
+        RoundEven |a| a.round_even();
+        Canonical |a| a.canonical();
+        Square |a| a.mul(a);
+    }
+    with {
+        Add |a, x| a.add(x);
+        Sub |a, x| a.sub(x);
+        SubFrom |a, x| x.sub(a);
+        Mul |a, x| a.mul(x);
+        Div |a, x| a.div(x);
+        DivInto |a, x| x.div(a);
+        Min |a, x| a.min(x);
+        Max |a, x| a.max(x);
+        Plus |a, x| a.plus(x);
+        Minus |a, x| a.minus(x);
+        MinusFrom |a, x| x.minus(a);
+        And |a, x| a.and(x);
+        Or |a, x| a.or(x);
+        Xor |a, x| a.xor(x);
+        Shl |a, x| a.shl(x);
+        ShlBy |a, x| x.shl(a);
+        Shr |a, x| a.shr(x);
+        ShrBy |a, x| x.shr(a);
+    }
+    both {
+        TimesPlus |a, x, y| a.mul_add(x, y);
+        PlusFused |a, x, y| x.mul_add(y, a);
+        AddSum |a, x, y| a.add(x.add(y));
+        AddDifference |a, x, y| a.add(x.sub(y));
+        AddProduct |a, x, y| a.add(x.mul(y));
+        AddQuotient |a, x, y| a.add(x.div(y));
+        SubSum |a, x, y| a.sub(x.add(y));
+        SubDifference |a, x, y| a.sub(x.sub(y));
+        SubProduct |a, x, y| a.sub(x.mul(y));
+        SubQuotient |a, x, y| a.sub(x.div(y));
+        SubFromSum |a, x, y| x.add(y).sub(a);
+        SubFromDifference |a, x, y| x.sub(y).sub(a);
+        SubFromProduct |a, x, y| x.mul(y).sub(a);
+        SubFromQuotient |a, x, y| x.div(y).sub(a);
+        MulSum |a, x, y| a.mul(x.add(y));
+        MulDifference |a, x, y| a.mul(x.sub(y));
+        MulProduct |a, x, y| a.mul(x.mul(y));
+        MulQuotient |a, x, y| a.mul(x.div(y));
+    }
+    truth {
+        Eq |a, x| a.eq(x);
+        Ne |a, x| a.ne(x);
+        Lt |a, x| a.lt(x);
+        Le |a, x| a.le(x);
+        Gt |a, x| x.lt(a);
+        Ge |a, x| x.le(a);
+        Same |a, x| a.same(x);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{__m256, __m256d, __m512, __m512d, Slot, Step, Vector, step};
+
+    /// # Safety
+    /// Promises 1 and 2 of a machine.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const N: usize>(steps: &[Step], slots: &[Slot], count: usize) {
+        let mut at = 0;
+        // SAFETY: the promises; passes end before `count`, the last ones by their tails.
+        unsafe {
+            let all = [V::tail(V::LANES); N];
+            while at + N * V::LANES <= count {
+                let mut acc = [V::zero(); N];
+                for one in steps {
+                    step::<V, N, false>(&mut acc, &all, one, slots, at);
+                }
+                at += N * V::LANES;
+            }
+            // What is left is not worth a long pass.
+            while at < count {
+                let mut tails = [V::tail(V::LANES); FEW];
+                for (place, tail) in tails.iter_mut().enumerate() {
+                    *tail = V::tail((count - at).saturating_sub(place * V::LANES));
+                }
+                let mut acc = [V::zero(); FEW];
+                for one in steps {
+                    step::<V, FEW, true>(&mut acc, &tails, one, slots, at);
+                }
+                at += FEW * V::LANES;
+            }
+        }
+    }
+
+    /// Vectors of a pass over what is left.
+    const FEW: usize = 4;
+
+    /// Declares machines of `$n` vectors.
+    macro_rules! machines {
+        ($($name:ident, $features:literal, $vector:ident, $n:literal;)*) => {$(
+            /// # Safety
+            /// Promises of a machine.
+            #[target_feature(enable = $features)]
+            pub(super) unsafe fn $name(steps: &[Step], slots: &[Slot], count: usize) {
+                // SAFETY: the promises are the caller's.
+                unsafe { run::<$vector, $n>(steps, slots, count) }
+            }
+        )*};
+    }
+
+    machines! {
+        run_f64_avx512, "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl", __m512d, 8;
+        run_f32_avx512, "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl", __m512, 8;
+        run_f64_avx2, "avx2,fma", __m256d, 8;
+        run_f32_avx2, "avx2,fma", __m256, 8;
+    }
+}
