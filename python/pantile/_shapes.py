@@ -24,12 +24,12 @@ __all__ = ["broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", 
 def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """The elements in another shape, in row-major order; one length may be -1.
 
+    A view where NumPy's is one, unless `copy=True`; `copy=False` refuses to copy.
+
     >>> import pantile as pt
     >>> pt.reshape(pt.arange(6), (2, -1)).tolist()
     [[0, 1, 2], [3, 4, 5]]
     """
-    if copy is False:
-        raise ValueError("a new shape is a copy here")
     lengths = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
     if lengths.count(-1) > 1:
         raise ValueError(f"got shape {tuple(lengths)}, expected at most one -1")
@@ -40,7 +40,10 @@ def reshape(x: Array, /, shape: Shape, *, copy: bool | None = None) -> Array:
         lengths[lengths.index(-1)] = x.size // known
     if any_negative(lengths) or int(np.prod(lengths, dtype=object)) != x.size:
         raise ValueError(f"got shape {tuple(lengths)} for {x.size} elements")
-    return Array._of(x._h.reshape(lengths))
+    if copy is False and not x._h.reshapes_in_place(lengths):
+        raise ValueError(f"a new shape {tuple(lengths)} of this view of shape {x.shape} is a copy")
+    part = x._h.reshape(lengths)
+    return Array._of(part.copy() if copy else part)
 
 
 def any_negative(lengths: Iterable[int]) -> bool:

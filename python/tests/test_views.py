@@ -83,6 +83,16 @@ def test_a_reshaped_array_is_a_view_where_numpys_is():
     np.testing.assert_array_equal(np.asarray(a), expected)
 
 
+def test_whoever_wants_a_copy_gets_one_and_whoever_does_not_is_told():
+    a = pt.zeros((4, 6), dist=0)
+    pt.reshape(a, (24,), copy=True)[5] = 1.0
+    assert float(pt.sum(a)) == 0.0
+    pt.reshape(a, (24,), copy=False)[5] = 1.0
+    assert float(pt.sum(a)) == 1.0
+    with pytest.raises(ValueError, match="is a copy"):
+        pt.reshape(a.T, (24,), copy=False)
+
+
 def test_what_is_seen_through_a_view_is_computed_once():
     a = pt.asarray(np.arange(12.0).reshape(3, 4), dist=0)
     b = a.T

@@ -247,6 +247,11 @@ impl Array {
         self.recorded(py, |array| array.reshape(&shape))
     }
 
+    /// True if another shape of as many elements is a view.
+    fn reshapes_in_place(&self, shape: Vec<usize>) -> bool {
+        self.inner.reshapes_in_place(&shape)
+    }
+
     fn permute(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Self> {
         self.recorded(py, |array| array.permute(&axes))
     }

@@ -85,16 +85,23 @@ impl Executable {
         })
     }
 
-    /// Bytes that a rank needs beside what callers lend.
+    /// Bytes that a rank needs: beside what callers lend, or with what they give to be copied.
     #[must_use]
     pub fn needed_bytes(&self, rank: Rank) -> usize {
-        let lent = |(number, (slot, _)): (usize, &(SlotId, Type))| {
-            let shape = self.takes_directly(number, rank).then(|| self.local_shape(*slot, rank));
-            let elements: usize = shape.flatten().map_or(0, |shape| shape.iter().product());
+        let bytes = |slot: SlotId, shape: Option<Vec<usize>>| {
+            let elements = shape.map_or(0, |shape| shape.iter().product::<usize>());
             elements.saturating_mul(self.slots[slot.index()].dtype.bytes())
         };
-        let lent = self.arguments.iter().enumerate().map(lent);
-        lent.fold(self.local_bytes(rank), usize::saturating_sub)
+        let mut needed = self.local_bytes(rank);
+        for (number, (slot, _)) in self.arguments.iter().enumerate() {
+            if self.lent.is_none() {
+                let shape = self.local_owned(*slot, rank).map(|(shape, _)| shape);
+                needed = needed.saturating_add(bytes(*slot, shape));
+            } else if self.takes_directly(number, rank) {
+                needed = needed.saturating_sub(bytes(*slot, self.local_shape(*slot, rank)));
+            }
+        }
+        needed
     }
 
     /// True if ranks need nothing of each other.

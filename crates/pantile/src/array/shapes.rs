@@ -19,13 +19,18 @@ impl Array {
             true => Ok(Type::array(shape, self.dtype())),
             false => Err(format!("got {shape:?} for the elements of shape {:?}", self.shape())),
         };
-        let view = View::reshape(&self.shape(), shape);
-        let even = || self.strides().is_some_and(|strides| view.strides(&strides).is_some());
-        if ty.is_ok() && even() {
-            return self.viewed(view);
+        if ty.is_ok() && self.reshapes_in_place(shape) {
+            return self.viewed(View::reshape(&self.shape(), shape));
         }
         let node = self.node(&place);
         Self::record(&self.world, Op::Reshape { copy: None }, vec![node], ty, place)
+    }
+
+    /// True if another shape of as many elements is a view.
+    #[must_use]
+    pub fn reshapes_in_place(&self, shape: &[usize]) -> bool {
+        let view = View::reshape(&self.shape(), shape);
+        self.strides().is_some_and(|strides| view.strides(&strides).is_some())
     }
 
     /// A view with the axes in another order: axis `i` of the result is axis `axes[i]` of this.
