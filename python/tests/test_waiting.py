@@ -32,6 +32,29 @@ def test_ctrl_c_is_heard_and_nothing_is_lost():
     assert float(pt.sum(kept + 1)) == 55.0
 
 
+def test_what_was_not_waited_for_is_there_later():
+    if threading.current_thread() is not threading.main_thread():
+        return
+    x = pt.linspace(0.0, 1.0, 2_000_000, dist=0).compute()
+    for _ in range(150):
+        x *= 0.5
+        x += pt.sin(x)
+    expected = x.copy()
+    heard = 0
+    for _ in range(3):
+        timer = threading.Timer(0.15, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        try:
+            x.compute()
+            timer.join()
+        except KeyboardInterrupt:
+            heard += 1
+        timer.join()
+    value = float(x[1000])
+    assert heard >= 1
+    assert value == float(expected[1000])
+
+
 def test_other_threads_run_meanwhile():
     turns, stop = [0], threading.Event()
 

@@ -161,7 +161,7 @@ impl Crew {
     /// What the first rank that failed has to say; the crew does not work any more then. A caller
     /// who stops waiting gets [`Error::Interrupted`]: the program still comes to its end.
     pub fn run(&mut self, job: &Arc<Job>) -> Result<(), Error> {
-        self.settle(true)?;
+        self.settle_if(true)?;
         match &mut self.hands {
             Hands::Alone(hand) => {
                 let done = hand.run(job);
@@ -178,7 +178,7 @@ impl Crew {
                     let _ = order.send(Arc::clone(job));
                 }
                 *owed += orders.len();
-                self.settle(true)
+                self.settle_if(true)
             }
         }
     }
@@ -194,8 +194,16 @@ impl Crew {
         }
     }
 
+    /// Waits for what ranks still do for a caller who stopped waiting.
+    ///
+    /// # Errors
+    /// As [`Crew::run`].
+    pub fn settle(&mut self) -> Result<(), Error> {
+        self.settle_if(true)
+    }
+
     /// Waits for what ranks still do; what went wrong there is an error from then on.
-    fn settle(&mut self, may_stop: bool) -> Result<(), Error> {
+    fn settle_if(&mut self, may_stop: bool) -> Result<(), Error> {
         let mut faults = Vec::new();
         let waited = self.wait(may_stop, &mut faults);
         if self.failure.is_none() {
@@ -295,7 +303,7 @@ impl Crew {
     /// Calls `f` with every hosted rank, once they do nothing else.
     fn each(&mut self, mut f: impl FnMut(&mut Hand)) {
         // What went wrong in a program is told to whoever runs the next one.
-        let _ = self.settle(false);
+        let _ = self.settle_if(false);
         match &mut self.hands {
             Hands::Alone(hand) => f(hand),
             Hands::Threads { hands, .. } => hands.iter().for_each(|hand| f(&mut lock(hand))),

@@ -7,7 +7,7 @@ use pantile_lanes::DType;
 use pantile_plan::{Estimate, Machine, Plan, Terrain, Totals, route};
 
 use super::{Compute, Executable, SlotId, Step, Turns, Write};
-use crate::{Place, Type};
+use crate::Place;
 
 /// Beyond so many ranks the messages of bundled exchanges are not listed one by one.
 const LISTED: usize = 4096;

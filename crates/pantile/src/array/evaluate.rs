@@ -55,6 +55,8 @@ impl World {
     ) -> Result<bool, Fault> {
         let graph = self.graph(targets, &ends)?;
         if graph.order.is_empty() {
+            // Somebody may have stopped waiting for it.
+            lock(&self.inner.crew).settle()?;
             return Ok(true);
         }
         let fates = self.agreed(&graph, targets, place)?;

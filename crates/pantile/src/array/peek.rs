@@ -43,6 +43,10 @@ impl Array {
         if !hosts_all || self.size() > FEW || inner.forbidden.load(Ordering::Relaxed) {
             return false;
         }
+        // Whoever has to wait for ranks wants to be able to stop.
+        if !lock(&inner.crew).is_idle() {
+            return false;
+        }
         let Some((home, tiles)) = self.world.tiles_of(&base) else { return false };
         let tiles = tiles.get().map_or(&[][..], Vec::as_slice);
         let (size, shape) = (self.dtype().bytes(), self.shape());

@@ -41,7 +41,7 @@ pub fn compile_lent(trial: &Trial, ranks: usize) -> Result<Arc<Executable>, Stri
             1 => alone.slots[slot.index()].home.clone(),
             _ => with_room(&plain),
         };
-        Lent { home, spent: (number + trial.arguments.len()) % 2 == 0 }
+        Lent { home, spent: (number + trial.arguments.len()).is_multiple_of(2) }
     });
     let setting = Setting { lent: Some(lent.collect()), ..setting(trial, ranks) };
     let made = lower::compile(&trial.program, &setting);
