@@ -78,6 +78,16 @@ impl Vectors {
         }
     }
 
+    /// These vectors, but at most 32 bytes: a few lanes that stay in registers become better code.
+    pub(crate) fn narrow(self) -> Self {
+        match self.0 {
+            // Invariant 1: AVX-512 is only there beside AVX2.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => Self(Set::Avx2),
+            _ => self,
+        }
+    }
+
     /// Runs a loop that was compiled for these vectors.
     #[inline]
     pub(crate) fn run<B: Body>(self, body: B) -> B::Output {

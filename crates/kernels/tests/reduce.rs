@@ -25,6 +25,18 @@ fn folded(fold: Fold, dtype: DType, start: &[u8], values: &[Scalar]) -> Vec<u8> 
         sum.write(&mut words);
         return bytes_of(&words).to_vec();
     }
+    if let Fold::Rounded { count } = fold {
+        // Cells that no element belongs to stay as they are.
+        if values.is_empty() {
+            return start.to_vec();
+        }
+        let mut sum = ExactSum::new();
+        values.iter().for_each(|value| sum.add(number(value)));
+        return match dtype {
+            DType::F32 => sum.divided_f32(count).to_ne_bytes().to_vec(),
+            _ => sum.divided_f64(count).to_ne_bytes().to_vec(),
+        };
+    }
     if fold == Fold::Count {
         let count = values.iter().filter(|value| value.get() == Some(true)).count();
         let before = i64::from_ne_bytes(start.try_into().unwrap());
@@ -55,7 +67,8 @@ fn folded(fold: Fold, dtype: DType, start: &[u8], values: &[Scalar]) -> Vec<u8> 
 /// A fold that lanes of a type have.
 fn fold_for(rng: &mut Rng, dtype: DType) -> Fold {
     loop {
-        let fold = *rng.pick(&FOLDS);
+        let rounded = Fold::Rounded { count: *rng.pick(&[1, 3]) };
+        let fold = if rng.chance(1, 3) { rounded } else { *rng.pick(&FOLDS) };
         if fold.cell(dtype).is_ok() {
             return fold;
         }
@@ -134,7 +147,11 @@ fn reductions_fold_every_element_once() {
             let size = fold.cell(*dtype).unwrap().bytes();
             let got = bytes[output].chunks(size);
             for (place, (got, start)) in got.zip(before[output].chunks(size)).enumerate() {
-                let expected = folded(*fold, *dtype, start, &values[output][place]);
+                // The second of two reductions writes again what is rounded at once.
+                let again = if matches!(fold, Fold::Rounded { .. }) { times } else { 1 };
+                let own: Vec<Scalar> =
+                    values[output][place].iter().step_by(again).copied().collect();
+                let expected = folded(*fold, *dtype, start, &own);
                 assert_eq!(got, expected, "{fold:?} of {dtype} at {place}: {shape:?} {cells:?}");
             }
         }

@@ -12,6 +12,7 @@ use crate::Tile;
 pub(crate) fn kernel_fold(fold: Folding) -> Fold {
     match fold {
         Folding::Exact | Folding::Sum => Fold::Sum,
+        Folding::Rounded(count) => Fold::Rounded { count },
         Folding::Plain => Fold::Plain,
         Folding::Prod => Fold::Prod,
         Folding::Min => Fold::Min,

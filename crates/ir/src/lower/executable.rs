@@ -133,6 +133,9 @@ pub enum Write {
 pub enum Fold {
     /// Exact sum of floats, in long form: the slot has a last axis of words.
     Exact,
+    /// Exact sum of floats, divided by a number and rounded once: where one loop of one rank sees
+    /// all of them.
+    Rounded(u64),
     /// Sum of floats in any order, rounded at every step.
     Plain,
     /// Wrapping sum of integers.

@@ -165,12 +165,14 @@ fn fits(first: &Compute, second: &Compute) -> bool {
         |compute: &Compute| compute.writes.iter().all(|write| matches!(write, Write::Slot(..)));
     let folds =
         |compute: &Compute| compute.writes.iter().all(|write| matches!(write, Write::Fold(..)));
+    // Folds of one loop go the same way through memory.
     let cells = |compute: &Compute| {
-        compute
-            .writes
-            .iter()
-            .map(|write| matches!(write, Write::Fold(super::Fold::Exact, _)))
-            .collect::<BTreeSet<bool>>()
+        let kind = |write: &Write| match write {
+            Write::Fold(super::Fold::Exact, _) => 0,
+            Write::Fold(super::Fold::Rounded(_), _) => 1,
+            _ => 2,
+        };
+        compute.writes.iter().map(kind).collect::<BTreeSet<u8>>()
     };
     if !(stores(first) && stores(second)
         || folds(first)

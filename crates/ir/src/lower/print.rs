@@ -167,6 +167,7 @@ fn part_name(part: Part) -> &'static str {
 fn fold_name(fold: Fold) -> &'static str {
     match fold {
         Fold::Exact => "exact sum",
+        Fold::Rounded(_) => "rounded sum",
         Fold::Plain => "plain sum",
         Fold::Sum => "sum",
         Fold::Prod => "product",

@@ -216,6 +216,11 @@ impl Lowering<'_> {
             _ => &[Part::Whole],
         };
         let (domain, partial, whole) = self.homes(of, way, Operator::Sum, Some(SUM_WORDS))?;
+        let alone = way.axes.iter().all(|axis| place::is_whole(&place::axes(&domain)[*axis]));
+        if alone && way.count > 0 && parts.len() == 1 {
+            // Whoever sees all elements of a sum rounds it at once.
+            return self.fold(of, way, Fold::Rounded(count.unwrap_or(1)), Operator::Sum);
+        }
         let slots: Vec<SlotId> =
             parts.iter().map(|_| self.new_slot(DType::I64, partial.clone())).collect();
         let target = Target::Fold(Fold::Exact, slots.clone());

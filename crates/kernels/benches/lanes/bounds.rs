@@ -121,6 +121,24 @@ fn rows(u: &[f64], columns: usize, into: &mut [f64]) {
     into.iter_mut().zip(u.chunks(columns)).for_each(|(into, row)| *into = sum(row));
 }
 
+/// Sums of rows that are short: four numbers as they are, others by a few lanes.
+#[inline(always)]
+fn short_rows(u: &[f64], columns: usize, into: &mut [f64]) {
+    if columns == 4 {
+        let rows = u.as_chunks::<4>().0;
+        into.iter_mut().zip(rows).for_each(|(into, [a, b, c, d])| *into = (a + b) + (c + d));
+        return;
+    }
+    for (into, row) in into.iter_mut().zip(u.chunks_exact(columns)) {
+        let (chunks, rest) = row.as_chunks::<16>();
+        let mut sums = [0.0; 16];
+        for chunk in chunks {
+            sums.iter_mut().zip(chunk).for_each(|(sum, value)| *sum += value);
+        }
+        *into = sums.iter().sum::<f64>() + rest.iter().sum::<f64>();
+    }
+}
+
 #[inline(always)]
 fn columns(u: &[f64], columns: usize, into: &mut [f64]) {
     into.fill(0.0);
@@ -183,6 +201,7 @@ chosen! {
     plain_dot = dot(a: &[f64], b: &[f64]) -> f64;
     plain_triad_f32 = triad_f32(a: &mut [f32], b: &[f32], c: &[f32]) -> ();
     plain_rows = rows(u: &[f64], n: usize, into: &mut [f64]) -> ();
+    plain_short_rows = short_rows(u: &[f64], n: usize, into: &mut [f64]) -> ();
     plain_columns = columns(u: &[f64], n: usize, into: &mut [f64]) -> ();
 }
 

@@ -7,7 +7,7 @@ use pantile_kernels::reduce::{Fold, Folds, reduce};
 use pantile_kernels::{DType, ExactSum, bytes_of, bytes_of_mut};
 use pantile_lanes::Two;
 
-use crate::bounds::{plain_columns, plain_dot, plain_rows, plain_sum};
+use crate::bounds::{plain_columns, plain_dot, plain_rows, plain_short_rows, plain_sum};
 use crate::maps::program;
 use crate::numbers;
 use crate::turns::{Setting, compare};
@@ -123,6 +123,47 @@ fn along(setting: Setting, axis: usize, [rows, columns]: [usize; 2]) {
     });
 }
 
+/// Sums of a matrix along an axis that are rounded at once, divided by a count.
+fn rounded(setting: Setting, axis: usize, [rows, columns]: [usize; 2], count: u64) {
+    let ours = itself();
+    let name = if count == 1 { "round" } else { "mean" };
+    let what = format!("{name} {axis} {rows}x{columns}");
+    compare(&what, setting, rows * columns, &|go| {
+        let u = numbers(rows * columns, 1);
+        let (cells, strides) = if axis == 0 { (columns, [0, 1]) } else { (rows, [1, 0]) };
+        let (mut sums, mut plain) = (vec![0.0; cells], vec![0.0; cells]);
+        let mut scratch = Scratch::new();
+        let steps = [columns.cast_signed(), 1];
+        go(vec![
+            (
+                "ours",
+                Box::new(|| {
+                    let source = Source::Memory { bytes: bytes_of(&u), offset: 0, strides: &steps };
+                    let mut folds = Folds {
+                        folds: &[Fold::Rounded { count }],
+                        cells: &mut [bytes_of_mut(sums.as_mut_slice())],
+                        offset: 0,
+                        strides: &strides,
+                    };
+                    reduce(&ours, &[rows, columns], &[source], &mut folds, &mut scratch)
+                        .expect("it fits");
+                    black_box(&mut sums);
+                }),
+            ),
+            (
+                "plain",
+                Box::new(|| match axis {
+                    0 => plain_columns(black_box(&u), columns, black_box(&mut plain)),
+                    _ if columns < 256 => {
+                        plain_short_rows(black_box(&u), columns, black_box(&mut plain));
+                    }
+                    _ => plain_rows(black_box(&u), columns, black_box(&mut plain)),
+                }),
+            ),
+        ]);
+    });
+}
+
 /// All cases whose names contain a word.
 pub(crate) fn all(setting: Setting, wanted: &dyn Fn(&str) -> bool) {
     if wanted("sum") {
@@ -130,6 +171,23 @@ pub(crate) fn all(setting: Setting, wanted: &dyn Fn(&str) -> bool) {
     }
     if wanted("dot") {
         one_dot(setting);
+    }
+    if wanted("round") && setting.threads == 1 {
+        if setting.big {
+            rounded(setting, 1, [400_000, 4], 1);
+            rounded(setting, 1, [400_000, 4], 3);
+            rounded(setting, 1, [40_000, 100], 1);
+            rounded(setting, 0, [1 << 20, 16], 1);
+            rounded(setting, 0, [4096, 4096], 1);
+            rounded(setting, 1, [4096, 4096], 1);
+        } else {
+            rounded(setting, 1, [1000, 4], 1);
+            rounded(setting, 1, [1000, 20], 1);
+            rounded(setting, 1, [1000, 100], 1);
+            rounded(setting, 1, [1000, 100], 100);
+            rounded(setting, 0, [512, 512], 1);
+            rounded(setting, 1, [512, 512], 1);
+        }
     }
     if !wanted("axis") || setting.threads > 1 {
         return;

@@ -6,6 +6,7 @@
 mod adder;
 mod columns;
 mod digits;
+mod levels;
 mod round;
 mod window;
 
@@ -14,6 +15,7 @@ mod tests;
 
 pub(crate) use adder::Adder;
 pub(crate) use columns::{Cells, Columns};
+pub(crate) use levels::{COUNT_MAX, Lanes, Levels, PART, Rounds};
 pub(crate) use window::Widen;
 
 use crate::simd::Vectors;

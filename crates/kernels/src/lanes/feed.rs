@@ -151,12 +151,12 @@ pub(crate) unsafe fn load(
     }
 }
 
-/// Whether rows that follow each other along the innermost folded loop can be taken as one: every
+/// Whether rows that follow each other along the innermost loop of rows can be taken as one: every
 /// source goes on, or is the same in each row. Notes those that are the same.
 pub(crate) fn joins_rows(sources: &[RawSource<'_>], walk: &Walk, frame: &mut Frame) -> bool {
     let row = i64::try_from(walk.row()).unwrap_or(i64::MAX);
     let joins = (sources.iter().enumerate()).all(|(index, source)| {
-        let (along, step) = (walk.stride(index), walk.folded_step(index));
+        let (along, step) = (walk.stride(index), walk.row_step(index));
         let goes_on = along.checked_mul(row) == Some(step);
         let repeats = step == 0 && !goes_on;
         frame.repeats[index] = repeats;

@@ -9,7 +9,7 @@ use super::load::{Strided, transfer};
 use super::program::Program;
 use super::run::Way;
 use super::walk::Walk;
-use crate::exact::Columns;
+use crate::reduce::Sums;
 
 /// A cache line.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +22,8 @@ struct Line([u8; 64]);
 pub struct Scratch {
     pub(crate) walk: Walk,
     pub(crate) frame: Frame,
-    /// Windows of sums, for each output of a reduction.
-    pub(crate) columns: Vec<Columns>,
+    /// Sums on their way, for each output of a reduction.
+    pub(crate) sums: Vec<Sums>,
 }
 
 impl Scratch {

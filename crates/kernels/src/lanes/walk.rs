@@ -193,19 +193,25 @@ impl Walk {
     /// Rows that follow each other along the innermost loop for which that operand stays, from
     /// this one on; none if there is no such loop.
     pub(crate) fn folded_rows(&self) -> Option<usize> {
-        let axis = self.folded()?;
-        Some(self.extents[axis] - self.position[axis])
+        let axis = self.outside()?;
+        (self.kept + 1 < self.order.len()).then(|| self.extents[axis] - self.position[axis])
     }
 
-    /// How far an operand goes from one such row to the next.
-    pub(crate) fn folded_step(&self, operand: usize) -> i64 {
-        self.folded().map_or(0, |axis| self.step(operand, axis))
+    /// The same for loops for which that operand is moved, if there are no others.
+    pub(crate) fn kept_rows(&self) -> Option<usize> {
+        let axis = self.outside()?;
+        (self.kept + 1 == self.order.len()).then(|| self.extents[axis] - self.position[axis])
+    }
+
+    /// How far an operand goes from one row to the next along the innermost loop of rows.
+    pub(crate) fn row_step(&self, operand: usize) -> i64 {
+        self.outside().map_or(0, |axis| self.step(operand, axis))
     }
 
     /// Goes on by so many of these rows, at most all but one: the last is left by
-    /// [`advance_folded`](Self::advance_folded).
-    pub(crate) fn skip_folded(&mut self, rows: usize) {
-        let Some(axis) = self.folded() else { return };
+    /// [`advance_folded`](Self::advance_folded) or [`advance_kept`](Self::advance_kept).
+    pub(crate) fn skip_rows(&mut self, rows: usize) {
+        let Some(axis) = self.outside() else { return };
         self.position[axis] += rows;
         for (operand, at) in self.at.iter_mut().enumerate() {
             let step = self.steps[operand * self.axes + axis];
@@ -213,9 +219,9 @@ impl Walk {
         }
     }
 
-    fn folded(&self) -> Option<usize> {
-        let last = self.order.len().checked_sub(1)?;
-        (self.kept < last).then(|| self.order[last - 1])
+    /// The axis of the innermost loop of rows.
+    fn outside(&self) -> Option<usize> {
+        self.order.len().checked_sub(2).map(|place| self.order[place])
     }
 
     fn turn(&mut self, places: Range<usize>) -> bool {

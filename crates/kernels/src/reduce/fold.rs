@@ -12,6 +12,16 @@ pub enum Fold {
     Sum,
     /// The sum of floats in an order that is quick: every step rounds.
     Plain,
+    /// The exact sum of floats, divided by a count and rounded once, as
+    /// [`ExactSum::divided_f64`] and [`ExactSum::divided_f32`] do; a count of 1 makes it the sum.
+    /// Of `F32` and `F64` only.
+    ///
+    /// One reduction must see all elements of a cell: it is written, whatever was in it, and
+    /// cells of several reductions cannot be combined.
+    Rounded {
+        /// What the sum is divided by; NaN if it is 0.
+        count: u64,
+    },
     /// The product. Integers wrap; of truth values *and*. The product of floats depends on their
     /// order: see [`tree_product`](super::tree_product).
     Prod,
@@ -47,7 +57,7 @@ impl Fold {
         let float = matches!(dtype, DType::F32 | DType::F64);
         let (operator, counts) = match self {
             Self::Sum if float => (Operator::Sum, ExactSum::WORDS),
-            Self::Plain if !float => {
+            Self::Plain | Self::Rounded { .. } if !float => {
                 return Err(Error::Unsupported { operator: Operator::Sum, dtype });
             }
             Self::Prod if float => {
@@ -57,7 +67,7 @@ impl Fold {
                 return Err(Error::DTypes { got: dtype, expected: DType::Bool });
             }
             Self::Count => (Operator::Sum, 1),
-            Self::Sum | Self::Plain => (Operator::Sum, 0),
+            Self::Sum | Self::Plain | Self::Rounded { .. } => (Operator::Sum, 0),
             Self::Prod => (Operator::Prod, 0),
             Self::Min => (Operator::Min, 0),
             Self::Max => (Operator::Max, 0),
@@ -71,7 +81,8 @@ impl Fold {
         Ok(Cell { dtype, elements: 1, operator })
     }
 
-    /// Makes cells those of no elements.
+    /// Makes cells those of no elements; those of [`Rounded`](Self::Rounded) need no start and
+    /// are left as they are.
     ///
     /// # Errors
     /// If there is no such fold of that type, or the bytes are not whole cells.
@@ -79,6 +90,9 @@ impl Fold {
         let cell = self.cell(dtype)?;
         let nothing = identity(cell.dtype, cell.operator)?;
         whole(cells.len(), cell)?;
+        if matches!(self, Self::Rounded { .. }) {
+            return Ok(());
+        }
         for element in cells.chunks_exact_mut(cell.dtype.bytes()) {
             element.copy_from_slice(nothing.as_bytes());
         }

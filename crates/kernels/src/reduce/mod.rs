@@ -10,9 +10,11 @@
 
 mod fold;
 mod product;
+mod rounded;
 mod run;
 mod state;
 
 pub use fold::{Cell, Fold};
 pub use product::{Factor, LEAF, product_of_leaf, product_of_leaves, tree_product};
+pub(crate) use rounded::Sums;
 pub use run::{Folds, reduce, reduce_raw};

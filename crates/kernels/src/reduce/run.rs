@@ -3,11 +3,13 @@
 #![allow(unsafe_code, reason = "works through pointers; see the promises of `lanes`")]
 
 use super::Fold;
+use std::ops::Range;
+
+use super::rounded::Sums;
 use super::state::{Block, State};
 use smallvec::SmallVec;
 
 use crate::Error;
-use crate::exact::Columns;
 use crate::lanes::{
     Frame, Program, RawSource, Scratch, Source, Walk, add_sources, check_sources, counted,
     fill_scalars, joins_rows, load_block, repeat_rows,
@@ -66,25 +68,26 @@ pub unsafe fn reduce_raw(
     folds: &mut Folds<'_, '_>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let Scratch { walk, frame, columns } = scratch;
+    let Scratch { walk, frame, sums } = scratch;
     let Folds { folds, cells, offset, strides } = folds;
     add_sources(program, shape, sources, walk)?;
     walk.operand(*offset as i64, strides.iter().map(|step| *step as i64), false)?;
     let outputs = program.outputs();
     counted("folds", folds.len(), outputs.len())?;
     counted("cells", cells.len(), outputs.len())?;
-    columns.resize_with(columns.len().max(outputs.len()), Columns::default);
+    sums.resize_with(sums.len().max(outputs.len()), Sums::default);
     let total = shape.iter().fold(size_of::<f64>(), |all, extent| all.saturating_mul(*extent));
+    let folded = shape.iter().zip(*strides).filter(|(_, step)| **step == 0);
+    let folded = folded.fold(1, |all: usize, (extent, _)| all.saturating_mul(*extent));
     let folds = folds.iter().zip(outputs);
-    let states: Result<SmallVec<[State<'_>; 4]>, Error> =
-        (folds.zip(cells.iter_mut()).zip(columns))
-            .map(|(((fold, dtype), cells), columns)| {
-                State::new(*fold, *dtype, cells, (columns, program.vectors()), total)
-            })
-            .collect();
+    let states: Result<SmallVec<[State<'_>; 4]>, Error> = (folds.zip(cells.iter_mut()).zip(sums))
+        .map(|(((fold, dtype), cells), sums)| {
+            State::new(*fold, *dtype, cells, (sums, program.vectors()), (total, folded))
+        })
+        .collect();
     let mut states = states?;
     if shape.contains(&0) {
-        return Ok(());
+        return nothing(shape, (*offset, strides), walk, &mut states);
     }
     check_sources(program, sources, walk)?;
     for state in &states {
@@ -93,14 +96,53 @@ pub unsafe fn reduce_raw(
     walk.arrange_for(sources.len());
     frame.prepare(program);
     fill_scalars(program, sources, frame);
-    let mut run = Run { program, sources, walk, frame, states: &mut states };
+    let turn = 0..states.len();
+    let mut run = Run { program, sources, walk, frame, states: &mut states, turn };
     // SAFETY: the promises are the caller's; the sources were checked.
     unsafe { run.all() };
     Ok(())
 }
 
+/// Writes the sums of no elements, where folds need no start.
+fn nothing(
+    shape: &[usize],
+    (offset, strides): (isize, &[isize]),
+    walk: &mut Walk,
+    states: &mut [State<'_>],
+) -> Result<(), Error> {
+    let kept: SmallVec<[usize; 8]> = shape
+        .iter()
+        .zip(strides)
+        .map(|(extent, step)| if *step == 0 { 1 } else { *extent })
+        .collect();
+    if kept.contains(&0) || !states.iter().any(State::is_rounded) {
+        return Ok(());
+    }
+    walk.over(&kept);
+    walk.operand(offset as i64, strides.iter().map(|step| *step as i64), false)?;
+    for state in states.iter().filter(|state| state.is_rounded()) {
+        state.check(walk.reach(0))?;
+    }
+    walk.arrange();
+    loop {
+        for element in 0..walk.row() {
+            let place = walk.offsets(0, element);
+            for state in states.iter_mut().filter(|state| state.is_rounded()) {
+                state.open(place, 1);
+                state.close();
+            }
+        }
+        if !walk.advance() {
+            return Ok(());
+        }
+    }
+}
+
 /// Columns whose windows stay in the first cache.
 const COLUMNS: usize = 1024;
+
+/// Columns that are folded alone take so much longer than beside others.
+const ALONE: usize = 16;
 
 /// A reduction on its way. Made after the sources and the cells were checked.
 struct Run<'a, 'b> {
@@ -109,6 +151,8 @@ struct Run<'a, 'b> {
     walk: &'a mut Walk,
     frame: &'a mut Frame,
     states: &'a mut [State<'b>],
+    /// The outputs that are folded.
+    turn: Range<usize>,
 }
 
 impl Run<'_, '_> {
@@ -120,14 +164,23 @@ impl Run<'_, '_> {
         let columns = self.walk.stride(operand) != 0;
         let block = if columns { longest.min(COLUMNS) } else { longest };
         let blocks = |first: usize| (first, block.min(row - first));
+        let rows = longest / row;
+        if !columns && rows > 1 && self.sums_rows() {
+            // SAFETY: the promises are the caller's.
+            return unsafe { self.sum_rows(rows) };
+        }
         loop {
             if columns {
                 // Every element of a row has a cell of its own: all rows of a block of columns.
-                let rows = longest / row;
                 if rows > 1 && self.joins_rows() {
                     self.open((0, row));
                     // SAFETY: the promises are the caller's.
                     unsafe { self.fold_rows(rows) };
+                    self.settle(|run, _| {
+                        run.open((0, row));
+                        // SAFETY: the promises are the caller's.
+                        unsafe { run.fold_rows(rows) };
+                    });
                     if !self.walk.advance_kept() {
                         return;
                     }
@@ -137,11 +190,19 @@ impl Run<'_, '_> {
                     self.open(block);
                     // SAFETY: the promises are the caller's.
                     unsafe { self.fold(std::iter::once(block)) };
+                    // SAFETY: the promises are the caller's.
+                    self.settle(|run, open| unsafe { run.fold_columns(block, open) });
                 }
             } else {
+                let parts = (0..row).step_by(block).map(blocks);
                 self.open((0, 1));
                 // SAFETY: the promises are the caller's.
-                unsafe { self.fold((0..row).step_by(block).map(blocks)) };
+                unsafe { self.fold(parts.clone()) };
+                self.settle(|run, _| {
+                    run.open((0, 1));
+                    // SAFETY: the promises are the caller's.
+                    unsafe { run.fold(parts.clone()) };
+                });
             }
             if !self.walk.advance_kept() {
                 return;
@@ -156,6 +217,83 @@ impl Run<'_, '_> {
             && joins_rows(self.sources, self.walk, self.frame)
     }
 
+    /// Whether rows of cells of their own can be computed and summed as one block.
+    fn sums_rows(&mut self) -> bool {
+        self.walk.kept_rows().is_some()
+            && self.states.iter().all(State::sums_rows)
+            && joins_rows(self.sources, self.walk, self.frame)
+    }
+
+    /// Sums all rows, each to its cell, up to `most` of them at a time.
+    ///
+    /// # Safety
+    /// Promises 1 and 2 of `lanes`; the sources were checked, and rows can be joined.
+    unsafe fn sum_rows(&mut self, most: usize) {
+        let (row, operand) = (self.walk.row(), self.sources.len());
+        #[allow(clippy::cast_possible_truncation, reason = "checked to lie inside of memory")]
+        let step = self.walk.row_step(operand) as isize;
+        loop {
+            let rows = self.walk.kept_rows().unwrap_or(1).min(most);
+            let count = rows * row;
+            // SAFETY: the promises are the caller's.
+            unsafe { self.compute_rows(most, count) };
+            let (place, _) = self.walk.offsets(operand, 0);
+            let (program, frame) = (self.program, &*self.frame);
+            for (output, state) in self.states.iter_mut().enumerate() {
+                let block = Block { program, frame, output, count };
+                // SAFETY: the output of the block was just computed.
+                unsafe { state.sum_rows(block, row, (place, step)) };
+            }
+            self.walk.skip_rows(rows - 1);
+            if !self.walk.advance_kept() {
+                return;
+            }
+        }
+    }
+
+    /// Computes a block of rows that are joined.
+    ///
+    /// # Safety
+    /// Promises 1 and 2 of `lanes`; the sources were checked, and rows can be joined.
+    unsafe fn compute_rows(&mut self, most: usize, count: usize) {
+        // SAFETY: the promises are the caller's. Slots are blocks of our own or sources.
+        unsafe {
+            repeat_rows(self.program, self.sources, self.walk, self.frame, most);
+            load_block(self.program, self.sources, self.walk, self.frame, (0, count));
+            self.program.run(self.frame.slots(), count);
+        }
+    }
+
+    /// Folds again, exactly, what quick sums were not certain of: the columns of each output.
+    fn settle(&mut self, mut again: impl FnMut(&mut Self, &[usize])) {
+        for output in 0..self.states.len() {
+            let open = self.states[output].take_open();
+            if open.is_empty() {
+                continue;
+            }
+            self.turn = output..output + 1;
+            self.states[output].set_exact(true);
+            again(self, &open);
+            self.states[output].set_exact(false);
+            self.turn = 0..self.states.len();
+        }
+    }
+
+    /// Folds some columns of a block, one by one if they are few.
+    ///
+    /// # Safety
+    /// Promises 1 and 2 of `lanes`; the sources were checked.
+    unsafe fn fold_columns(&mut self, (first, count): (usize, usize), some: &[usize]) {
+        let few = some.len() * ALONE <= count;
+        let blocks = if few { some } else { &[0] };
+        for column in blocks {
+            let block = (first + column, if few { 1 } else { count });
+            self.open(block);
+            // SAFETY: the promises are the caller's.
+            unsafe { self.fold(std::iter::once(block)) };
+        }
+    }
+
     /// Folds all rows that have the same cells, up to `most` of them at a time.
     ///
     /// # Safety
@@ -165,29 +303,27 @@ impl Run<'_, '_> {
         loop {
             let rows = self.walk.folded_rows().unwrap_or(1).min(most);
             let count = rows * row;
-            // SAFETY: the promises are the caller's. Slots are blocks of our own or sources.
-            unsafe {
-                repeat_rows(self.program, self.sources, self.walk, self.frame, most);
-                load_block(self.program, self.sources, self.walk, self.frame, (0, count));
-                self.program.run(self.frame.slots(), count);
-            }
+            // SAFETY: the promises are the caller's.
+            unsafe { self.compute_rows(most, count) };
             let (program, frame) = (self.program, &*self.frame);
-            for (output, state) in self.states.iter_mut().enumerate() {
+            for output in self.turn.clone() {
+                let state = &mut self.states[output];
                 // SAFETY: the output of the block was just computed.
                 unsafe { state.fold_rows(Block { program, frame, output, count }) };
             }
-            self.walk.skip_folded(rows - 1);
+            self.walk.skip_rows(rows - 1);
             if !self.walk.advance_folded() {
                 break;
             }
         }
-        self.states.iter_mut().for_each(State::close);
+        self.states[self.turn.clone()].iter_mut().for_each(State::close);
     }
 
     /// Turns to the cells of a block.
     fn open(&mut self, (first, count): (usize, usize)) {
         let place = self.walk.offsets(self.sources.len(), first);
-        self.states.iter_mut().for_each(|state| state.open(place, count));
+        let states = &mut self.states[self.turn.clone()];
+        states.iter_mut().for_each(|state| state.open(place, count));
     }
 
     /// Folds all rows that have the same cells, block by block.
@@ -209,7 +345,8 @@ impl Run<'_, '_> {
                     self.program.run(self.frame.slots(), block.1);
                 }
                 let (program, frame, count) = (self.program, &*self.frame, block.1);
-                for (output, state) in self.states.iter_mut().enumerate() {
+                for output in self.turn.clone() {
+                    let state = &mut self.states[output];
                     // SAFETY: the output of the block was just computed.
                     unsafe { state.fold(Block { program, frame, output, count }) };
                 }
@@ -218,6 +355,6 @@ impl Run<'_, '_> {
                 break;
             }
         }
-        self.states.iter_mut().for_each(State::close);
+        self.states[self.turn.clone()].iter_mut().for_each(State::close);
     }
 }

@@ -9,8 +9,9 @@ use pantile_geometry::Operator;
 
 use super::Fold;
 use super::fold::whole;
+use super::rounded::{Rounded, Sums};
 use crate::combine::{Apply, Visitor};
-use crate::exact::{Adder, Cells, Columns, NAN, NAN_F32, Widen};
+use crate::exact::{Adder, Cells, Columns, Lanes, NAN, NAN_F32, Widen};
 use crate::lanes::{Frame, Program};
 use crate::simd::{Body, Vectors};
 use crate::{Combination, DType, Error, ExactSum};
@@ -28,16 +29,24 @@ pub(super) struct State<'a> {
     /// The sum of the cell, if it is one for all elements.
     sum: ExactSum,
     adder: Adder,
+    /// Numbers of a cell are few.
+    few: bool,
+    /// The quick sum of the cell, if it is one for all elements.
+    lanes: Lanes,
 }
+
+/// Numbers of a cell up to which quick sums are quicker than windows.
+const FEW: usize = 1024;
 
 enum Kind<'a> {
     Sum { sums: &'a mut [[i64; ExactSum::WORDS]], columns: &'a mut Columns },
+    Rounded(Rounded<'a>, &'a mut Sums),
     Count(&'a mut [i64]),
     Combine(Combination, &'a mut [u8]),
 }
 
 impl<'a> State<'a> {
-    /// The state of some cells, for numbers of so many bytes in all.
+    /// The state of some cells, for numbers of so many bytes in all, and so many to a cell.
     ///
     /// # Errors
     /// If there is no such fold of that type, or the bytes are not whole or aligned cells.
@@ -45,8 +54,8 @@ impl<'a> State<'a> {
         fold: Fold,
         dtype: DType,
         bytes: &'a mut [u8],
-        (columns, vectors): (&'a mut Columns, Vectors),
-        total: usize,
+        (sums, vectors): (&'a mut Sums, Vectors),
+        (total, folded): (usize, usize),
     ) -> Result<Self, Error> {
         let cell = fold.cell(dtype)?;
         let cells = whole(bytes.len(), cell)?;
@@ -56,14 +65,29 @@ impl<'a> State<'a> {
         }
         let kind = if cell.elements > 1 {
             let words: &mut [i64] = bytemuck::try_cast_slice_mut(bytes).map_err(|_| misfit)?;
-            Kind::Sum { sums: words.as_chunks_mut().0, columns }
+            Kind::Sum { sums: words.as_chunks_mut().0, columns: &mut sums.columns }
+        } else if let Fold::Rounded { count } = fold {
+            Kind::Rounded(Rounded { bytes, dtype, count, vectors, exact: false }, sums)
         } else if fold == Fold::Count {
             Kind::Count(bytemuck::try_cast_slice_mut(bytes).map_err(|_| misfit)?)
         } else {
             Kind::Combine(Combination::new(dtype, cell.operator)?, bytes)
         };
         let (sum, adder) = (ExactSum::new(), Adder::new(total, vectors));
-        Ok(Self { dtype, kind, cells, vectors, first: 0, stride: 0, count: 0, sum, adder })
+        let (few, lanes) = (folded <= FEW, Lanes::ZERO);
+        Ok(Self {
+            dtype,
+            kind,
+            cells,
+            vectors,
+            first: 0,
+            stride: 0,
+            count: 0,
+            sum,
+            adder,
+            few,
+            lanes,
+        })
     }
 
     /// Refuses cells that are too few for these places.
@@ -78,24 +102,44 @@ impl<'a> State<'a> {
     pub(super) fn open(&mut self, (place, stride): (isize, isize), count: usize) {
         // The places were checked to be those of cells.
         (self.first, self.stride, self.count) = (place.cast_unsigned(), stride, count);
-        if let Kind::Sum { sums, columns } = &mut self.kind {
-            if stride == 0 {
+        let quick = self.is_quick();
+        match &mut self.kind {
+            Kind::Sum { sums, .. } if stride == 0 => {
                 self.sum = ExactSum::read_few(&sums[self.first]);
-            } else {
-                columns.open(count);
             }
+            Kind::Sum { columns, .. } => columns.open(count),
+            Kind::Rounded(..) if quick && stride == 0 => self.lanes = Lanes::ZERO,
+            Kind::Rounded(_, sums) if quick => sums.levels.open(count),
+            Kind::Rounded(..) if stride == 0 => self.sum = ExactSum::new(),
+            Kind::Rounded(_, sums) => sums.open(count),
+            _ => {}
         }
     }
 
     /// Brings everything to the cells.
     pub(super) fn close(&mut self) {
-        let (first, stride) = (self.first, self.stride);
+        let (first, stride, quick) = (self.first, self.stride, self.is_quick());
         match &mut self.kind {
             Kind::Sum { sums, .. } if stride == 0 => {
                 self.adder.finish(&mut self.sum);
                 self.sum.write(&mut sums[first]);
             }
             Kind::Sum { sums, columns } => columns.close(&mut Cells { sums, first, stride }),
+            Kind::Rounded(cells, sums) if quick => {
+                if stride == 0 {
+                    sums.levels.gather(&self.lanes);
+                }
+                cells.round(sums, (first, stride));
+            }
+            Kind::Rounded(cells, _) if stride == 0 => {
+                self.adder.finish(&mut self.sum);
+                cells.write(first, &self.sum);
+            }
+            Kind::Rounded(cells, sums) => {
+                for (column, sum) in sums.close().enumerate() {
+                    cells.write(place(first, stride, column), &sum);
+                }
+            }
             Kind::Combine(how, bytes)
                 if matches!(how.operator(), Operator::Min | Operator::Max) =>
             {
@@ -117,10 +161,14 @@ impl<'a> State<'a> {
     pub(super) unsafe fn fold(&mut self, block: Block<'_>) {
         let Self { first, stride, vectors, .. } = *self;
         match (&mut self.kind, self.dtype) {
-            // SAFETY: the output has this type.
-            (Kind::Sum { .. }, DType::F32) => self.sum::<f32>(unsafe { block.elements() }),
-            // SAFETY: the same.
-            (Kind::Sum { .. }, _) => self.sum::<f64>(unsafe { block.elements() }),
+            (Kind::Sum { .. } | Kind::Rounded(..), DType::F32) => {
+                // SAFETY: the output has this type.
+                self.sum::<f32>(unsafe { block.elements() });
+            }
+            (Kind::Sum { .. } | Kind::Rounded(..), _) => {
+                // SAFETY: the same.
+                self.sum::<f64>(unsafe { block.elements() });
+            }
             (Kind::Count(counts), _) => {
                 // SAFETY: the output are truth values, bytes of 0 and 1.
                 let truths = unsafe { block.elements() };
@@ -134,13 +182,72 @@ impl<'a> State<'a> {
 
     /// Adds products to the sum of one cell, if that is quick; else nothing was added.
     pub(super) fn add_products(&mut self, [a, b]: [&[f64]; 2]) -> bool {
-        let one = self.stride == 0 && matches!(self.kind, Kind::Sum { .. });
+        let one = self.stride == 0 && self.takes_rows() && !self.is_quick();
         one && self.adder.add_products(&mut self.sum, a, b)
     }
 
     /// True if it folds several rows at a time.
     pub(super) fn takes_rows(&self) -> bool {
-        matches!(self.kind, Kind::Sum { .. })
+        matches!(self.kind, Kind::Sum { .. } | Kind::Rounded(..))
+    }
+
+    /// True if its sums are quick, and may turn out to be not certain.
+    pub(super) fn is_quick(&self) -> bool {
+        let quick = matches!(&self.kind, Kind::Rounded(cells, _) if cells.quick());
+        quick && (self.stride != 0 || self.few)
+    }
+
+    /// True if it sums rows to cells of their own, if there are few numbers to a cell.
+    pub(super) fn sums_rows(&self) -> bool {
+        self.few && matches!(&self.kind, Kind::Rounded(cells, _) if cells.quick())
+    }
+
+    /// Takes the columns whose sums were not certain.
+    pub(super) fn take_open(&mut self) -> Vec<usize> {
+        match &mut self.kind {
+            Kind::Rounded(_, sums) => std::mem::take(&mut sums.open),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Makes all sums exact, or quick again where that is possible.
+    pub(super) fn set_exact(&mut self, all: bool) {
+        if let Kind::Rounded(cells, _) = &mut self.kind {
+            cells.exact = all;
+        }
+    }
+
+    /// Sums rows of the output, each of so many elements, to the cells from a place on.
+    ///
+    /// # Safety
+    /// The rows were computed, and are of this output.
+    pub(super) unsafe fn sum_rows(&mut self, rows: Block<'_>, row: usize, at: (isize, isize)) {
+        match self.dtype {
+            // SAFETY: the output has this type.
+            DType::F32 => self.rows_of::<f32>(unsafe { rows.elements() }, row, at),
+            // SAFETY: the same.
+            _ => self.rows_of::<f64>(unsafe { rows.elements() }, row, at),
+        }
+    }
+
+    fn rows_of<T: Widen>(&mut self, values: &[T], row: usize, (start, stride): (isize, isize)) {
+        let Kind::Rounded(cells, sums) = &mut self.kind else { return };
+        // The places were checked to be those of cells.
+        let start = start.cast_unsigned();
+        sums.levels.sum_rows(values, row, self.vectors);
+        cells.round(sums, (start, stride));
+        for open in &sums.open {
+            let mut sum = ExactSum::new();
+            self.adder.add(&mut sum, &values[open * row..][..row]);
+            self.adder.finish(&mut sum);
+            cells.write(place(start, stride, *open), &sum);
+        }
+        sums.open.clear();
+    }
+
+    /// True if its cells are written whatever was in them.
+    pub(super) fn is_rounded(&self) -> bool {
+        matches!(self.kind, Kind::Rounded(..))
     }
 
     /// Folds rows of the output, one after the other, each one number to each cell.
@@ -149,8 +256,15 @@ impl<'a> State<'a> {
     /// The rows were computed, and are of this output.
     pub(super) unsafe fn fold_rows(&mut self, rows: Block<'_>) {
         let (first, stride, vectors) = (self.first, self.stride, self.vectors);
-        let Kind::Sum { sums, columns } = &mut self.kind else { return };
-        let mut cells = Cells { sums, first, stride };
+        if self.is_quick() {
+            // SAFETY: the same.
+            return unsafe { self.fold(rows) };
+        }
+        let (columns, mut cells) = match &mut self.kind {
+            Kind::Sum { sums, columns } => (&mut **columns, Cells { sums, first, stride }),
+            Kind::Rounded(_, sums) => sums.parts(),
+            _ => return,
+        };
         match self.dtype {
             DType::F32 => {
                 // SAFETY: the output has this type.
@@ -163,9 +277,19 @@ impl<'a> State<'a> {
     }
 
     fn sum<T: Widen>(&mut self, values: &[T]) {
-        let (first, stride) = (self.first, self.stride);
+        let (first, stride, quick) = (self.first, self.stride, self.is_quick());
         match &mut self.kind {
-            Kind::Sum { .. } if stride == 0 => self.adder.add(&mut self.sum, values),
+            Kind::Rounded(..) if quick && stride == 0 => {
+                self.lanes.add(values, self.vectors);
+            }
+            Kind::Rounded(_, sums) if quick => sums.levels.add_rows(values, self.vectors),
+            Kind::Sum { .. } | Kind::Rounded(..) if stride == 0 => {
+                self.adder.add(&mut self.sum, values);
+            }
+            Kind::Rounded(_, sums) => {
+                let (columns, mut cells) = sums.parts();
+                columns.add(values, &mut cells, self.vectors);
+            }
             Kind::Sum { sums, columns } => {
                 columns.add(values, &mut Cells { sums, first, stride }, self.vectors);
             }
