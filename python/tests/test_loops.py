@@ -9,6 +9,8 @@ import pantile as pt
 
 STEPS, WARM, SIZE = 1000, 100, 48
 RATE = 0.1
+# What the allocators of threads may take at any time; an array lost in each step would be more.
+SOME = 12 << 20
 
 
 def resident():
@@ -64,7 +66,7 @@ def test_a_loop_is_planned_once_and_its_memory_stays_flat(ranks, expected, every
         run(u, STEPS - WARM, every)
     grown = resident() - before
     assert stats.planned == 0
-    assert grown < 4 << 20, f"{grown} bytes more"
+    assert grown < SOME, f"{grown} bytes more"
     np.testing.assert_array_equal(np.asarray(u), expected)
 
 
@@ -84,7 +86,7 @@ def test_a_loop_with_numbers_that_are_looked_at(ranks):
     with pt.comm_stats() as stats:
         turns(STEPS - WARM)
     assert stats.planned == 0
-    assert resident() - before < 4 << 20
+    assert resident() - before < SOME
     assert len(seen) == STEPS
 
 
