@@ -149,12 +149,13 @@ impl Transport for Threads {
         while let Some((from, tag)) = self.waiting.get(&ticket).copied() {
             let gone = self.world.post(from).is_gone();
             if !self.world.post(self.rank).has_mail(from, tag) {
-                let gone = gone.then(|| CommError::Gone {
-                    rank: self.rank,
-                    call: Box::new(self.call()),
-                    peer: from,
-                });
-                return gone.map_or(Ok(false), Err);
+                if !gone {
+                    return Ok(false);
+                }
+                // Whoever gave up did so before it left.
+                self.world.check(self.rank)?;
+                let (rank, call) = (self.rank, Box::new(self.call()));
+                return Err(CommError::Gone { rank, call, peer: from });
             }
             self.fill_next(from, tag)?;
         }
