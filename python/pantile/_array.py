@@ -338,7 +338,7 @@ class Section:
         rank: int,
         shape: list[int],
         runs: list[list[tuple[int, int]]],
-        room: list[tuple[int, int]],
+        places: tuple[int, list[int]],
         elements: _core.Buffer,
     ) -> None:
         self.rank = rank
@@ -348,9 +348,9 @@ class Section:
         self.index = tuple(_index(axis) for axis in runs)
         #: The elements as a NumPy view, without copying. Read-only.
         memory: Any = elements
-        whole = np.frombuffer(memory, elements.dtype).reshape([length for length, _ in room])
-        part = tuple(slice(begin, begin + length) for length, (_, begin) in zip(shape, room))
-        self.data: np.ndarray = whole[part]
+        dtype, (first, strides) = np.dtype(elements.dtype), places
+        steps = [stride * dtype.itemsize for stride in strides]
+        self.data: np.ndarray = np.ndarray(shape, dtype, memory, first * dtype.itemsize, steps)
 
     @property
     def owned(self) -> np.ndarray:

@@ -69,3 +69,33 @@ def test_other_threads_run_meanwhile():
     stop.set()
     thread.join()
     assert turns[0] > 3
+
+
+def test_looking_at_elements_while_others_compute():
+    """Whoever looks holds the interpreter; whoever computes needs it to hear of signals."""
+    if len(pt.hosted_ranks()) != pt.ranks():
+        return  # processes run the same programs in the same order, which threads do not
+    small, stop, seen = pt.arange(1000.0, dist=0).compute(), threading.Event(), [0]
+
+    def look():
+        while not stop.is_set():
+            assert float(small[500]) == 500.0
+            assert float((small + 1)[3]) == 4.0
+            seen[0] += 1
+
+    def compute():
+        for _ in range(3):
+            long().compute()
+
+    # Daemons: a deadlock shall fail this test, not hang the run.
+    lookers = [threading.Thread(target=look, daemon=True) for _ in range(2)]
+    workers = [threading.Thread(target=compute, daemon=True) for _ in range(2)]
+    for thread in lookers + workers:
+        thread.start()
+    for thread in workers:
+        thread.join(300)
+    stop.set()
+    for thread in lookers:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in lookers + workers)
+    assert seen[0] > 0

@@ -360,7 +360,6 @@ impl Hand {
         }
         let at = self.runner(job)?;
         let Self { engine, store, runners, made } = self;
-        let lent = job.executable.lent.as_deref().unwrap_or_default();
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for number in &job.numbers {
             let tile = Tile::from_bytes(number.dtype(), number.as_bytes());
@@ -368,7 +367,7 @@ impl Hand {
         }
         for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
             let unknown = Error::UnknownArray { rank: engine.rank(), id: id.0 };
-            arguments.push(match lent.get(number).is_some_and(|lent| lent.spent) {
+            arguments.push(match job.executable.spends(number) {
                 false => Argument::Kept(store.get(id).cloned().ok_or(unknown)?),
                 true => {
                     let tile = store.remove(id).ok_or(unknown)?;

@@ -319,18 +319,18 @@ impl Array {
     }
 
     /// For each hosted rank: its number, its shape, the runs of global indices along each axis, the
-    /// lengths of its memory with where in it the elements begin, and its memory.
+    /// first element's place in its memory with the distances of neighbours, and its memory.
     #[allow(clippy::type_complexity, reason = "a tuple for Python")]
     fn sections(
         &self,
         py: Python<'_>,
-    ) -> PyResult<Vec<(usize, Vec<usize>, Vec<Vec<(usize, usize)>>, Vec<(usize, usize)>, Buffer)>>
+    ) -> PyResult<Vec<(usize, Vec<usize>, Vec<Vec<(usize, usize)>>, (usize, Vec<usize>), Buffer)>>
     {
         let place = user_place(py).unwrap_or_default();
         let sections = finish(py.detach(|| array::written_at(place, || self.inner.sections())))?;
         let one = |section: array::Section| {
-            let (shape, runs, room) = (section.shape(), section.runs(), section.room());
-            (section.rank, shape, runs, room, Buffer::of_tile(section.tile))
+            let (shape, runs, places) = (section.shape(), section.runs(), section.places());
+            (section.rank, shape, runs, places, Buffer::of_tile(section.tile))
         };
         Ok(sections.into_iter().map(one).collect())
     }

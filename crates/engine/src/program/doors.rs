@@ -50,7 +50,7 @@ impl Door {
     /// Where an argument enters.
     pub(crate) fn into(executable: &Executable, number: usize, rank: Rank) -> Result<Self, Error> {
         let slot = executable.arguments[number].0;
-        match executable.lent.as_ref().and_then(|list| list.get(number)) {
+        match executable.lent(number) {
             None => Self::dense(executable, slot, rank, true),
             Some(_) if executable.takes_directly(number, rank) => {
                 Ok(Self::open(executable, slot, rank))

@@ -1,8 +1,8 @@
 //! Programs: steps over slots, prepared for one rank and run as often as one likes.
 //!
-//! A [`Runner`] has everything that an executable needs on this rank: compiled loops, compiled
-//! movements and memory. Preparing plans and compiles; running does neither, and allocates
-//! nothing but the results.
+//! A [`Runner`] has everything that an executable needs on this rank: compiled loops and compiled
+//! movements. Preparing plans and compiles; running does neither. Memory that is large comes from
+//! the rank's pool and goes back to it, so that a program that waits has none.
 
 mod doors;
 mod fold;
@@ -122,12 +122,8 @@ impl Runner {
         arguments: &[&Tile],
         watch: Option<Watch<'_>>,
     ) -> Result<Vec<Tile>, Error> {
-        let spent = |number: usize| {
-            let lent = self.executable.lent.as_ref().and_then(|list| list.get(number));
-            lent.is_some_and(|lent| lent.spent)
-        };
         let given: Vec<Given<'_>> = (arguments.iter().enumerate())
-            .map(|(number, tile)| match spent(number) {
+            .map(|(number, tile)| match self.executable.spends(number) {
                 true => Given::Spent(Tile::clone(tile)),
                 false => Given::Lent(tile),
             })
@@ -205,13 +201,10 @@ impl Runner {
     }
 
     fn give(&mut self, engine: &mut Engine, results: &mut Vec<Made>) -> Result<(), Error> {
-        let spent = |number: usize| {
-            let lent = self.executable.lent.as_ref().and_then(|list| list.get(number));
-            lent.is_some_and(|lent| lent.spent)
-        };
+        let spends = |number: &usize| self.executable.spends(*number);
         for (number, door) in self.gives.iter().enumerate() {
             let same = |other: &Door| other.is_open() && other.buffer == door.buffer;
-            let argument = self.takes.iter().position(same).filter(|number| !spent(*number));
+            let argument = self.takes.iter().position(same).filter(|number| !spends(number));
             let earlier = self.gives[..number].iter().position(same);
             results.push(match (argument, earlier) {
                 (Some(argument), _) if door.is_open() => Made::Argument(argument),

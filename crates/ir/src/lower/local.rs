@@ -3,7 +3,7 @@
 use pantile_geometry::{AxisMap, Distribution, Rank};
 
 use super::place::{self, owned_part};
-use super::{Along, Compute, Executable, Part, Read, SlotId, Stretch, Write};
+use super::{Along, Compute, Executable, Lent, Part, Read, SlotId, Stretch, Write};
 
 /// Where an array lies in the memory of one rank: `offset + sum(strides * k)`, in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -294,12 +294,22 @@ impl Executable {
         owned_places(&self.slots[slot.index()].home, rank)
     }
 
+    /// How a caller lends an argument, if it does.
+    #[must_use]
+    pub fn lent(&self, argument: usize) -> Option<&Lent> {
+        self.lent.as_ref()?.get(argument)
+    }
+
+    /// True if nobody needs an argument afterwards.
+    #[must_use]
+    pub fn spends(&self, argument: usize) -> bool {
+        self.lent(argument).is_some_and(|lent| lent.spent)
+    }
+
     /// True if a rank reads an argument where the caller has it.
     #[must_use]
     pub fn takes_directly(&self, argument: usize, rank: Rank) -> bool {
-        let Some(lent) = self.lent.as_ref().and_then(|list| list.get(argument)) else {
-            return false;
-        };
+        let Some(lent) = self.lent(argument) else { return false };
         let slot = self.arguments[argument].0;
         self.local_shape(slot, rank) == lent.home.local_shape(rank)
             && self.local_owned(slot, rank) == owned_places(&lent.home, rank)

@@ -23,54 +23,59 @@ impl World {
     /// that looks.
     pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
         let turn = lock(&self.inner.turn);
-        self.evaluate_if(&turn, targets, place, |_| true).map(|_| ())
-    }
-
-    /// The same without waiting for anybody; false if that cannot be.
-    pub(crate) fn evaluate_light(
-        &self,
-        targets: &[Arc<Node>],
-        place: &Place,
-    ) -> Result<bool, Fault> {
-        let Ok(turn) = self.inner.turn.try_lock() else { return Ok(false) };
-        match self.can_look_now() {
-            true => self.evaluate_if(&turn, targets, place, |known| known.light),
-            false => Ok(false),
-        }
-    }
-
-    /// True if this process has all ranks, and they do nothing.
-    pub(crate) fn can_look_now(&self) -> bool {
-        let idle = || self.inner.crew.try_lock().is_ok_and(|crew| crew.is_idle());
-        self.inner.hosted.len() == self.inner.size && idle()
-    }
-
-    /// Computes if the program is liked; false if it was not run. Whoever calls has the turn.
-    fn evaluate_if(
-        &self,
-        _: &MutexGuard<'_, ()>,
-        targets: &[Arc<Node>],
-        place: &Place,
-        like: fn(&Known) -> bool,
-    ) -> Result<bool, Fault> {
+        // Ranks may still be busy for somebody who stopped waiting.
+        lock(&self.inner.crew).settle()?;
         let graph = self.graph(targets, &ends)?;
         if graph.order.is_empty() {
-            // Somebody may have stopped waiting for it.
-            lock(&self.inner.crew).settle()?;
-            return Ok(true);
+            return Ok(());
         }
         let fates = self.agreed(&graph, targets, place)?;
         let keys = graph.keys(self.ranks(), &fates);
-        let (key, known) = self.known(&graph, &fates, keys)?;
-        if !like(&known) {
-            return Ok(false);
+        let known = self.known(&graph, &fates, keys)?;
+        self.check_memory(&known.1, place)?;
+        self.run(&turn, &graph, &fates, known)
+    }
+
+    /// The same if that is soon done and nobody has to be waited for, not even for lowering; false
+    /// if it was not done.
+    pub(crate) fn evaluate_light(
+        &self,
+        turn: &MutexGuard<'_, ()>,
+        targets: &[Arc<Node>],
+    ) -> Result<bool, Fault> {
+        let graph = self.graph(targets, &ends)?;
+        if graph.order.is_empty() {
+            return Ok(true);
         }
-        self.check_memory(&known)?;
+        let fates = graph.fates(targets);
+        let keys = graph.keys(self.ranks(), &fates);
+        let found = lock(&self.inner.book).find(keys).filter(|(_, known)| known.light);
+        let Some(known) = found else { return Ok(false) };
+        self.run(turn, &graph, &fates, known)?;
+        Ok(true)
+    }
+
+    /// The turn, if nobody has it, and this process has all ranks, and they do nothing: as long as
+    /// one has it nobody has to wait for anybody.
+    pub(crate) fn free_turn(&self) -> Option<MutexGuard<'_, ()>> {
+        let turn = self.inner.turn.try_lock().ok()?;
+        let idle = || self.inner.crew.try_lock().is_ok_and(|crew| crew.is_idle());
+        (self.inner.hosted.len() == self.inner.size && idle()).then_some(turn)
+    }
+
+    /// Runs a program, and remembers where its results are. Whoever calls has the turn.
+    fn run(
+        &self,
+        _: &MutexGuard<'_, ()>,
+        graph: &Graph,
+        fates: &Fates,
+        (key, known): (u128, Arc<Known>),
+    ) -> Result<(), Fault> {
         self.check_forbidden(&known.executable)?;
         let ids: Vec<ArrayId> = known.homes.iter().map(|_| self.inner.new_id()).collect();
         let job = Arc::new(Job {
             key,
-            numbers: if known.open { numbers_of(&graph) } else { Vec::new() },
+            numbers: if known.open { numbers_of(graph) } else { Vec::new() },
             arguments: graph.leaves.iter().zip(&fates.spent).map(argument).collect(),
             results: ids.clone(),
             forget: lock(&self.inner.garbage).drain(..).collect(),
@@ -93,11 +98,11 @@ impl World {
             drop(made);
         }
         self.inner.pending.store(0, Ordering::Relaxed);
-        if interrupted { Err(Error::Interrupted.into()) } else { Ok(true) }
+        if interrupted { Err(Error::Interrupted.into()) } else { Ok(()) }
     }
 
     /// Refuses a program that needs more memory than there is: asking for it would end the process.
-    fn check_memory(&self, known: &Known) -> Result<(), Fault> {
+    fn check_memory(&self, known: &Known, place: &Place) -> Result<(), Fault> {
         let needed = known.needed;
         if needed < MUCH {
             return Ok(());
@@ -108,7 +113,7 @@ impl World {
                 let message = format!(
                     "computing this needs {needed} bytes of memory here, but {free} are free"
                 );
-                Err(Fault::new(message, Place::default()))
+                Err(Fault::new(message, place.clone()))
             }
             _ => Ok(()),
         }
@@ -140,9 +145,7 @@ impl World {
     fn agreed(&self, graph: &Graph, targets: &[Arc<Node>], place: &Place) -> Result<Fates, Fault> {
         let mut fates = graph.fates(targets);
         if self.ranks() > self.inner.hosted.len() {
-            let wanted = |node: &Arc<Node>| targets.iter().any(|target| Arc::ptr_eq(target, node));
-            let kept = graph.order.iter().map(wanted).collect();
-            let plain = Fates { kept, spent: vec![false; graph.leaves.len()] };
+            let plain = graph.plain_fates(targets);
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
             let fingerprint = graph.keys(self.ranks(), &plain).whole as u64;
             let (file, line) = (place.file.to_string().into(), place.line);
@@ -165,9 +168,7 @@ impl World {
     pub(crate) fn plan(&self, targets: &[Arc<Node>]) -> Result<Arc<Executable>, Fault> {
         let _turn = lock(&self.inner.turn);
         let graph = self.graph(targets, &ends)?;
-        let wanted = |node: &Arc<Node>| targets.iter().any(|target| Arc::ptr_eq(target, node));
-        let kept = graph.order.iter().map(wanted).collect();
-        let fates = Fates { kept, spent: vec![false; graph.leaves.len()] };
+        let fates = graph.plain_fates(targets);
         // Nothing is remembered: processes that look ahead must not differ from others later.
         Ok(self.lowered_now(&graph, &fates, &[])?.executable)
     }

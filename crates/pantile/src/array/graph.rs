@@ -55,6 +55,13 @@ impl World {
 }
 
 impl Graph {
+    /// Only the targets are kept, and nothing is spent: what all processes know alike.
+    pub(crate) fn plain_fates(&self, targets: &[Arc<Node>]) -> Fates {
+        let wanted = |node: &Arc<Node>| targets.iter().any(|target| Arc::ptr_eq(target, node));
+        let kept = self.order.iter().map(wanted).collect();
+        Fates { kept, spent: vec![false; self.leaves.len()] }
+    }
+
     /// What nobody outside refers to is neither kept nor needed.
     pub(crate) fn fates(&self, targets: &[Arc<Node>]) -> Fates {
         let mut inside = vec![0usize; self.order.len()];

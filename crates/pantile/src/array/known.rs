@@ -107,7 +107,7 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    fn find(&self, keys: Keys) -> Option<(u128, Arc<Known>)> {
+    pub(crate) fn find(&self, keys: Keys) -> Option<(u128, Arc<Known>)> {
         let by = |key: u128| self.known.get(&key).map(|known| (key, Arc::clone(known)));
         by(keys.whole).or_else(|| by(keys.open))
     }

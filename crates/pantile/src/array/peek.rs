@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pantile_geometry::{Cut, Distribution};
 use pantile_ir::Scalar;
+use pantile_ir::lower::owned_places;
 
-use super::Array;
 use super::fault::Fault;
+use super::node::Home;
 use super::node::lock;
 use super::views::unravel;
+use super::{Array, here};
 
 /// Views with more elements are cut out by a program.
 const FEW: usize = 4096;
@@ -27,8 +28,11 @@ impl Array {
         if self.size() != 1 || self.fault().is_some() {
             return Ok(None);
         }
-        let known = lock(&self.base).is_stored() || self.compute_light()?;
-        match known && self.world.can_look_now() && self.peek(room) {
+        // As long as this is ours no program runs: nothing below waits for one.
+        let Some(turn) = self.world.free_turn() else { return Ok(None) };
+        let stored = lock(&self.base).is_stored();
+        let known = stored || self.world.evaluate_light(&turn, &[self.node(&here())])?;
+        match known && self.peek(room) {
             true => Ok(Scalar::from_bytes(self.dtype(), room)),
             false => Ok(None),
         }
@@ -56,7 +60,7 @@ impl Array {
                 .iter()
                 .rev()
                 .fold(unravel(number, &shape), |index, view| view.through(&index));
-            let Some((rank, place)) = find(&home.room, &index) else { return false };
+            let Some((rank, place)) = find(&home, &index) else { return false };
             let Some((_, tile)) = tiles.iter().find(|(own, _)| *own == rank) else { return false };
             element.copy_from_slice(&tile.as_bytes()[place * size..][..size]);
         }
@@ -64,18 +68,16 @@ impl Array {
     }
 }
 
-/// The rank that owns an element, and its place among what that rank has.
-fn find(home: &Distribution, index: &[usize]) -> Option<(usize, usize)> {
-    let rank = home.owner(index)?.rank;
-    let mut place = 0;
-    for (axis, (map, at)) in home.axes()?.iter().zip(index).enumerate() {
-        let coordinate = home.coordinate(rank, axis)?;
-        // Blocks may have room around them.
-        let local = match matches!(map.cut(), Cut::Block(_)) && map.view().is_none() {
-            true => at.checked_sub(map.global(coordinate, 0)?.0)?,
-            false => map.local(coordinate, 0, *at)?,
-        };
-        place = place * map.local_length(coordinate) + local;
+/// The rank that owns an element, and its place in what that rank has.
+fn find(home: &Home, index: &[usize]) -> Option<(usize, usize)> {
+    let rank = home.plain.owner(index)?.rank;
+    let (_, places) = owned_places(&home.room, rank)?;
+    let mut place = places.offset;
+    for (axis, ((map, at), stride)) in
+        home.plain.axes()?.iter().zip(index).zip(&places.strides).enumerate()
+    {
+        let local = map.local(home.plain.coordinate(rank, axis)?, 0, *at)?;
+        place += stride * isize::try_from(local).ok()?;
     }
-    Some((rank, place))
+    Some((rank, usize::try_from(place).ok()?))
 }

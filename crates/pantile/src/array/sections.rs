@@ -5,6 +5,8 @@ use std::sync::Arc;
 use pantile_engine::Tile;
 use pantile_geometry::{AxisMap, Cut, Distribution, Rank};
 
+use pantile_ir::lower::owned_places;
+
 use super::fault::Fault;
 use super::node::{Home, Node, Tiles, lock};
 use super::{Array, World, here};
@@ -14,8 +16,8 @@ use super::{Array, World, here};
 pub struct Section {
     /// The rank.
     pub rank: Rank,
-    /// Its memory, row-major over [`Section::room`]. What is owned never changes; the room around it
-    /// belongs to whatever runs.
+    /// Its memory, in which [`Section::places`] are its elements. What is owned never changes; the
+    /// room around it belongs to whatever runs.
     pub tile: Arc<Tile>,
     home: Arc<Home>,
 }
@@ -34,25 +36,16 @@ impl Section {
         owned_shape(&self.home.plain, self.rank)
     }
 
-    /// For each axis, the length of the memory, and where in it what is owned begins.
+    /// Where its elements are in the memory: that of the first one, and how far neighbours along
+    /// each axis are apart.
     #[must_use]
-    pub fn room(&self) -> Vec<(usize, usize)> {
-        let Some(maps) = self.home.room.axes() else { return Vec::new() };
-        let here = self.home.room.mesh().position_of(self.rank).is_some();
-        let along = |(axis, map): (usize, &AxisMap)| {
-            if !here {
-                return (0, 0);
-            }
-            let coordinate = self.home.room.coordinate(self.rank, axis).unwrap_or(0);
-            let length = map.local_length(coordinate);
-            if !(matches!(map.cut(), Cut::Block(_)) && map.view().is_none()) {
-                return (length, 0);
-            }
-            let (first, last) = map.owned(coordinate);
-            let origin = map.global(coordinate, 0).map_or(first, |(index, _)| index);
-            (length, if first < last { first.saturating_sub(origin) } else { 0 })
-        };
-        maps.iter().enumerate().map(along).collect()
+    pub fn places(&self) -> (usize, Vec<usize>) {
+        let places = owned_places(&self.home.room, self.rank).map(|(_, places)| places);
+        let number = |place: isize| usize::try_from(place).unwrap_or(0);
+        places.map_or_else(
+            || (0, vec![0; self.home.plain.ndim()]),
+            |places| (number(places.offset), places.strides.into_iter().map(number).collect()),
+        )
     }
 
     /// Copies its elements to their places among the bytes of the whole array.
@@ -66,9 +59,9 @@ impl Section {
         if from.is_empty() {
             return;
         }
-        let (runs, room) = (self.runs(), self.room());
-        let rows = Rows { runs: &runs, shape: self.home.plain.shape(), room: &room };
-        rows.each(0, (0, 0), &mut |start, local, length| {
+        let (runs, (first, strides)) = (self.runs(), self.places());
+        let rows = Rows { runs: &runs, shape: self.home.plain.shape(), strides: &strides };
+        rows.each(0, (0, first), &mut |start, local, length| {
             let row = &from[local * size..][..length * size];
             whole[start * size..][..row.len()].copy_from_slice(row);
         });
@@ -110,9 +103,9 @@ pub fn runs_of(home: &Distribution, rank: Rank) -> Vec<Vec<(usize, usize)>> {
 pub fn part_of(home: &Distribution, rank: Rank, whole: &[u8], size: usize) -> Vec<u8> {
     let mut part = Vec::new();
     if home.mesh().position_of(rank).is_some() {
-        let (runs, shape) = (runs_of(home, rank), owned_shape(home, rank));
-        let room: Vec<(usize, usize)> = shape.into_iter().map(|length| (length, 0)).collect();
-        let rows = Rows { runs: &runs, shape: home.shape(), room: &room };
+        let runs = runs_of(home, rank);
+        let nowhere = vec![0; runs.len()];
+        let rows = Rows { runs: &runs, shape: home.shape(), strides: &nowhere };
         rows.each(0, (0, 0), &mut |start, _, length| {
             part.extend_from_slice(&whole[start * size..][..length * size]);
         });
@@ -135,8 +128,8 @@ pub(crate) fn owned_shape(home: &Distribution, rank: Rank) -> Vec<usize> {
 struct Rows<'a> {
     runs: &'a [Vec<(usize, usize)>],
     shape: &'a [usize],
-    /// Lengths of the memory, and where in it the section begins.
-    room: &'a [(usize, usize)],
+    /// How far neighbours are apart in the section; along the last axis they lie in a row.
+    strides: &'a [usize],
 }
 
 impl Rows<'_> {
@@ -149,8 +142,7 @@ impl Rows<'_> {
         f: &mut dyn FnMut(usize, usize, usize),
     ) {
         let Some(own) = self.runs.get(axis) else { return f(global, local, 1) };
-        let (length, begin) = self.room[axis];
-        let (global, mut local) = (global * self.shape[axis], local * length + begin);
+        let (global, mut local) = (global * self.shape[axis], local);
         for (from, to) in own {
             if axis + 1 == self.runs.len() {
                 f(global + from, local, to - from);
@@ -158,7 +150,7 @@ impl Rows<'_> {
             } else {
                 for index in *from..*to {
                     self.each(axis + 1, (global + index, local), f);
-                    local += 1;
+                    local += self.strides[axis];
                 }
             }
         }

@@ -49,9 +49,10 @@ impl Array {
     /// As [`Array::compute`].
     #[track_caller]
     pub fn compute_light(&self) -> Result<bool, Fault> {
-        let place = here();
-        let node = self.node(&place);
-        self.world.evaluate_light(&[node], &place)
+        match self.world.free_turn() {
+            Some(turn) => self.world.evaluate_light(&turn, &[self.node(&here())]),
+            None => Ok(false),
+        }
     }
 
     /// All elements in row-major order, on every process. Moves the whole array.
