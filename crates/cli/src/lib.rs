@@ -15,6 +15,7 @@
 //! assert_eq!(pantile_cli::main(["pantile", "no such thing"].map(OsString::from)), 2);
 //! ```
 
+mod bench;
 mod check;
 mod draw;
 mod explain;
@@ -61,6 +62,9 @@ Examples:
   # Is a program right, or what another library says about its array?
   pantile check examples/heat.dist description.json
 
+  # How fast is all that here, beside loops by hand?
+  pantile bench --scale 0.1
+
 A distribution is `SHAPE on MESH: one map per array axis`, for example
   8x6 on x=2, y=3: block(x) halo 1, cyclic(y, 1)     blocks with a halo, dealt columns
   8x6 on r=4: whole, whole                           a copy on each of 4 ranks
@@ -95,6 +99,8 @@ enum Command {
     Halo(halo::Arguments),
     /// Check programs, protocol descriptions, plans and distributions; list all that is wrong
     Check(check::Arguments),
+    /// Measure how fast programs are here, beside loops by hand
+    Bench(bench::Arguments),
 }
 
 /// Does what the arguments say, the name of the command first, and gives the exit code: 0 if all is
@@ -120,6 +126,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Draw(arguments) => draw::run(arguments),
         Command::Halo(arguments) => halo::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
     };
     match result.and_then(|report| show(&report)) {
         Ok(code) => code,

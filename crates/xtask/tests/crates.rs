@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &[&str], &[&str]); 16] = [
     ("pantile", &["comm", "comm-mpi", "engine", "geometry", "ir", "plan", "spmd"], &[]),
     (
         "cli",
-        &["comm", "comm-mpi", "engine", "geometry", "ir", "lanes", "plan", "protocol"],
+        &["comm", "comm-mpi", "engine", "geometry", "ir", "kernels", "lanes", "plan", "protocol"],
         &["anyhow", "clap"],
     ),
     // The crate that users name is the one of ours without a prefix.

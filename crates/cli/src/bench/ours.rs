@@ -1,0 +1,162 @@
+//! The program of a case on ranks that wait for it: text to steps to results.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow, bail};
+use pantile_comm::Options;
+use pantile_engine::{ArrayId, Crew, DType, Job, Tile};
+use pantile_geometry::Distribution;
+use pantile_ir::Program;
+use pantile_ir::lower::{self, Executable, Lent, Setting, owned_places};
+
+use super::case::Case;
+
+/// Programs with so few operations are done by whoever asks for them, as the library does it.
+const LIGHT: usize = 1 << 17;
+
+/// A program that is ready to run, with its arrays.
+pub(super) struct Ours {
+    crew: Crew,
+    job: Arc<Job>,
+    /// Where its results live.
+    homes: Vec<Distribution>,
+}
+
+impl Ours {
+    /// Lowers the program of a case, and gives the ranks their arrays.
+    ///
+    /// # Errors
+    /// The program is wrong.
+    pub(super) fn new(case: &Case) -> Result<Self> {
+        let program = pantile_ir::text::parse(&case.text, case.name).map_err(|faults| {
+            anyhow!("{}", faults.iter().map(ToString::to_string).collect::<String>())
+        })?;
+        let (executable, homes) = lowered(case, &program)?;
+        let mut crew = Crew::threads(case.ranks, &Options::default());
+        for (array, home) in homes.iter().enumerate() {
+            let numbers = case.numbers(array);
+            crew.put(name(array), |rank| scattered(home, rank, &numbers));
+        }
+        // What changes keeps its name; another result makes room for the next one.
+        let results: Vec<ArrayId> = match case.states {
+            0 => vec![ArrayId(u64::MAX)],
+            _ => (case.inputs..homes.len()).map(name).collect(),
+        };
+        let forget = if case.states == 0 { results.clone() } else { Vec::new() };
+        let light = executable.is_silent() && executable.work() <= LIGHT;
+        let made = executable.results.iter().map(|(slot, _)| home(&executable, slot.index()));
+        let made = made.collect();
+        let arguments = (0..homes.len()).map(name).collect();
+        let executable = Arc::new(executable);
+        let numbers = Vec::new();
+        let job = Job { executable, key: 0, numbers, arguments, results, forget, light };
+        Ok(Self { crew, job: Arc::new(job), homes: made })
+    }
+
+    /// Seconds for each of so many runs.
+    ///
+    /// # Errors
+    /// A rank failed.
+    pub(super) fn run(&mut self, calls: usize) -> Result<f64> {
+        let start = Instant::now();
+        for _ in 0..calls {
+            self.crew.run(&self.job)?;
+        }
+        Ok(start.elapsed().as_secs_f64() / calls as f64)
+    }
+
+    /// A result as a whole.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub(super) fn whole(&mut self, result: usize) -> Result<Vec<f64>> {
+        let home = self.homes.get(result).context("a program has this result")?;
+        let mut whole = vec![0.0; home.shape().iter().product()];
+        for (rank, tile) in self.crew.get(self.job.results[result]) {
+            for line in lines(home, rank) {
+                let own = &tile.as_slice::<f64>()[line.local..][..line.count];
+                whole[line.global..][..line.count].copy_from_slice(own);
+            }
+        }
+        Ok(whole)
+    }
+}
+
+fn name(array: usize) -> ArrayId {
+    ArrayId(array as u64)
+}
+
+fn home(executable: &Executable, slot: usize) -> Distribution {
+    executable.slots[slot].home.clone()
+}
+
+/// The program for arrays that lie as a program in a row of such programs has them: with the room
+/// that it needs, and what it changes as it leaves it behind.
+fn lowered(case: &Case, program: &Program) -> Result<(Executable, Vec<Distribution>)> {
+    let setting = Setting { ranks: case.ranks, ..Setting::default() };
+    let mut executable = lower::compile(program, &setting)?;
+    for _ in 0..4 {
+        let arguments = executable.arguments.iter().enumerate();
+        let lent = arguments.map(|(number, (slot, _))| match number.checked_sub(case.inputs) {
+            None => Lent { home: home(&executable, slot.index()), spent: false },
+            Some(state) => {
+                let (slot, _) = executable.results[state];
+                Lent { home: home(&executable, slot.index()), spent: true }
+            }
+        });
+        let lent: Vec<Lent> = lent.collect();
+        let homes: Vec<Distribution> = lent.iter().map(|lent| lent.home.clone()).collect();
+        executable = lower::compile(program, &Setting { lent: Some(lent), ..setting.clone() })?;
+        let stay = executable.results.iter().zip(&homes[case.inputs..]);
+        let mut stay = stay.map(|((slot, _), before)| home(&executable, slot.index()) == *before);
+        if stay.all(|same| same) {
+            return Ok((executable, homes));
+        }
+    }
+    bail!("{}: the program never leaves its arrays as it found them", case.name)
+}
+
+/// Elements side by side, in the whole array and in the memory of a rank.
+struct Line {
+    global: usize,
+    local: usize,
+    count: usize,
+}
+
+/// The elements that a rank owns of an array of up to two axes.
+fn lines(home: &Distribution, rank: usize) -> Vec<Line> {
+    let Some((shape, places)) = owned_places(home, rank) else { return Vec::new() };
+    let starts: Vec<usize> = home.axes().map_or_else(Vec::new, |axes| {
+        let start = |(axis, map): (usize, &pantile_geometry::AxisMap)| {
+            home.coordinate(rank, axis).map_or(0, |coordinate| map.owned(coordinate).0)
+        };
+        axes.iter().enumerate().map(start).collect()
+    });
+    let Some(local) = usize::try_from(places.offset).ok() else { return Vec::new() };
+    match (shape.as_slice(), starts.as_slice()) {
+        ([], _) => vec![Line { global: 0, local, count: 1 }],
+        ([count], [start]) => vec![Line { global: *start, local, count: *count }],
+        ([rows, count], [top, left]) => {
+            let (whole, step) = (home.shape()[1], places.strides[0].unsigned_abs());
+            let line = |row: usize| Line {
+                global: (top + row) * whole + left,
+                local: local + row * step,
+                count: *count,
+            };
+            (0..*rows).map(line).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A rank's memory with its part of an array.
+fn scattered(home: &Distribution, rank: usize, whole: &[f64]) -> Tile {
+    let room = home.local_shape(rank).map_or(0, |shape| shape.iter().product());
+    let mut tile = Tile::zeroed(DType::F64, room);
+    for line in lines(home, rank) {
+        let own = &mut tile.as_mut_slice::<f64>()[line.local..][..line.count];
+        own.copy_from_slice(&whole[line.global..][..line.count]);
+    }
+    tile
+}
