@@ -325,7 +325,11 @@ fn what_ranks_did_is_written_down() {
         let mut counts = std::collections::BTreeMap::new();
         names.for_each(|name| *counts.entry(name).or_insert(0) += 1);
         assert_eq!(counts.get("repeat"), Some(&1), "{counts:?}");
-        assert!(counts.values().any(|count| *count >= 7), "{counts:?}");
+        assert_eq!(counts.get("exchange and loop"), Some(&7), "{counts:?}");
+        // What is computed while halos travel is seen inside of the step.
+        for phase in ["post halos", "interior while halos travel", "wait for halos", "edges"] {
+            assert_eq!(counts.get(phase), Some(&7), "{counts:?}");
+        }
     }
 }
 

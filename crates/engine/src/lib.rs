@@ -51,5 +51,5 @@ pub use error::Error;
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
 pub use places::Frame;
-pub use program::{Event, Given, Made, Runner};
+pub use program::{Event, Given, Made, Overlap, Runner};
 pub use tile::{Tile, available_memory};

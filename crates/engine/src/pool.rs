@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use pantile_comm::Memory;
 use pantile_kernels::DType;
@@ -14,6 +15,10 @@ const LARGE: usize = 64 << 10;
 
 /// Free bytes that are kept however little is in use.
 const SPARE: usize = 64 << 20;
+
+/// So long as much is kept as was in use at a time: a loop uses in every turn what it let go in the
+/// turn before.
+const KEPT: Duration = Duration::from_secs(2);
 
 /// Sizes are rounded up to this, so that nearly equal ones fit.
 const GRAIN: usize = 4 << 10;
@@ -28,6 +33,8 @@ struct Free {
     blocks: BTreeMap<(bool, usize), Vec<Memory>>,
     free: usize,
     used: usize,
+    /// The most that was in use lately, and when.
+    peak: Option<(usize, Instant)>,
 }
 
 impl Pool {
@@ -42,7 +49,7 @@ impl Pool {
         }
         let bytes = bytes.next_multiple_of(GRAIN);
         let mut state = self.lock();
-        state.used += bytes;
+        state.take(bytes, Instant::now());
         let key = (dtype == DType::Bool, bytes);
         let known = state.blocks.get_mut(&key).and_then(Vec::pop);
         let memory = match known {
@@ -51,7 +58,7 @@ impl Pool {
                 memory
             }
             None => {
-                state.shrink();
+                state.shrink(Instant::now());
                 drop(state);
                 Memory::zeroed(bytes)
             }
@@ -69,7 +76,7 @@ impl Pool {
             state.free += bytes;
             state.blocks.entry((dtype == DType::Bool, bytes)).or_default().push(memory.clone());
         }
-        state.shrink();
+        state.shrink(Instant::now());
     }
 
     /// Bytes that nobody uses.
@@ -83,9 +90,25 @@ impl Pool {
 }
 
 impl Free {
-    /// No more is free than is in use, apart from a little.
-    fn shrink(&mut self) {
-        while self.free > self.used.max(SPARE) {
+    /// So many bytes more are in use.
+    fn take(&mut self, bytes: usize, now: Instant) {
+        self.used += bytes;
+        if self.recent(now) <= self.used {
+            self.peak = Some((self.used, now));
+        }
+    }
+
+    /// The most that was in use lately.
+    fn recent(&self, now: Instant) -> usize {
+        self.peak
+            .filter(|(_, at)| now.saturating_duration_since(*at) < KEPT)
+            .map_or(0, |(bytes, _)| bytes)
+    }
+
+    /// No more is free than was in use lately, apart from a little.
+    fn shrink(&mut self, now: Instant) {
+        let most = self.recent(now).max(self.used).max(SPARE);
+        while self.free > most {
             let Some(mut last) = self.blocks.last_entry() else { return };
             if let Some(memory) = last.get_mut().pop() {
                 self.free -= memory.bytes();
@@ -116,16 +139,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_is_at_most_what_is_used_and_a_little() {
+    fn what_is_free_is_at_most_what_was_used_lately_and_a_little() {
         let pool = Pool::default();
         let tiles: Vec<Tile> = (0..5).map(|_| pool.tile(DType::F64, SPARE / 16)).collect();
         drop(tiles);
+        let later = Instant::now() + 2 * KEPT;
         assert_eq!(pool.lock().used, 0);
+        assert_eq!(pool.lock().free, 5 * SPARE / 2, "lately used");
+        pool.lock().shrink(later);
         assert_eq!(pool.lock().free, SPARE);
         let (kept, more) = (pool.tile(DType::U8, 2 * SPARE), pool.tile(DType::U8, SPARE + 1));
         drop(more);
+        pool.lock().shrink(later);
         assert!(pool.lock().free <= 2 * SPARE, "{}", pool.lock().free);
         drop(kept);
+        pool.lock().shrink(later);
         assert!(pool.lock().free <= SPARE);
     }
 

@@ -84,8 +84,15 @@ fn every_step_is_told_by_its_number() {
             let told = runner.run_watched(&mut engine, &none, &mut |event| {
                 *seen.entry(event.step).or_insert(0) += 1;
                 assert!(event.start <= event.end);
+                let step = flat(&executable.steps)[event.step];
+                let during = matches!(step, Step::Exchange(step) if step.during.is_some());
+                assert_eq!(event.overlap.is_some(), during);
+                if let Some(overlap) = event.overlap {
+                    let times = [event.start, overlap.posted, overlap.interior, overlap.arrived];
+                    assert!(times.is_sorted() && overlap.arrived <= event.end);
+                }
                 // What a loop sent was sent by its steps.
-                let of_loop = is_loop(&executable.steps, event.step);
+                let of_loop = matches!(step, Step::Repeat(_));
                 messages += if of_loop { 0 } else { event.messages };
                 bytes += if of_loop { 0 } else { event.bytes };
             })?;
@@ -107,20 +114,20 @@ fn every_step_is_told_by_its_number() {
     }
 }
 
-/// True if the step with this number is a loop.
-fn is_loop(steps: &[Step], number: usize) -> bool {
-    fn flat<'a>(steps: &'a [Step], list: &mut Vec<&'a Step>) {
+/// All steps in the order of their numbers.
+fn flat(steps: &[Step]) -> Vec<&Step> {
+    fn add<'a>(steps: &'a [Step], list: &mut Vec<&'a Step>) {
         for step in steps {
             list.push(step);
             if let Step::Repeat(repeat) = step {
                 if let Turns::While { before, .. } = &repeat.turns {
-                    flat(before, list);
+                    add(before, list);
                 }
-                flat(&repeat.body, list);
+                add(&repeat.body, list);
             }
         }
     }
     let mut list = Vec::new();
-    flat(steps, &mut list);
-    matches!(list[number], Step::Repeat(_))
+    add(steps, &mut list);
+    list
 }

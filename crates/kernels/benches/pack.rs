@@ -8,8 +8,10 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use bytemuck::AnyBitPattern;
 use pantile_geometry::{IndexSet, Operator, Segment, Segments, Slab};
-use pantile_kernels::{Combination, DType, Layout, Nest, bytes_of, bytes_of_mut, pack};
+use pantile_kernels::pack::{self, Spread};
+use pantile_kernels::{Combination, DType, Element, Layout, Nest, bytes_of, bytes_of_mut};
 use pantile_testkit::timing::medians;
 
 /// What one element costs, and how the plain loop compares.
@@ -71,6 +73,55 @@ fn dealt_runs() {
     let dealt: Segments = Segment::strided(8, 8, 32, 4096).into_iter().collect();
     let nest = to_dense(&layout(&[IndexSet::from_segments(dealt)], &[32 * 4096]));
     pack_case("cyclic(8), 256 KiB of 1 MiB f64", &nest, false, 101);
+}
+
+/// A box `[a, b, c]` to `[c, b, a]`, against loops over blocks of 32 by 32 of the outer axes.
+fn turned<T: Element + AnyBitPattern + Default>([a, b, c]: [usize; 3], runs: usize) {
+    let source = vec![T::default(); a * b * c];
+    let (mut target, mut plain) = (source.clone(), source.clone());
+    let from = [1, c as isize, (b * c) as isize];
+    let into = [(b * a) as isize, a as isize, 1];
+    let times = medians(
+        runs,
+        || {
+            let from = (bytes_of(&source), Spread { offset: 0, strides: &from });
+            let into = (bytes_of_mut(&mut target), Spread { offset: 0, strides: &into });
+            pack::copy_box_bytes(&[c, b, a], size_of::<T>(), from, into).expect("it fits");
+            black_box(&mut target);
+        },
+        || {
+            let source = black_box(&source);
+            for top in (0..a).step_by(32) {
+                for middle in 0..b {
+                    for left in (0..c).step_by(32) {
+                        for column in left..c.min(left + 32) {
+                            for row in top..a.min(top + 32) {
+                                plain[(column * b + middle) * a + row] =
+                                    source[(row * b + middle) * c + column];
+                            }
+                        }
+                    }
+                }
+            }
+            black_box(&mut plain);
+        },
+    );
+    let what = format!("turn {a}x{b}x{c} {}, beside blocks of 32", T::DTYPE);
+    report(&what, source.len(), size_of_val(source.as_slice()), times);
+}
+
+/// Matrices and boxes whose axes change places.
+fn turned_boxes() {
+    turned::<f64>([4096, 1, 4096], 9);
+    turned::<f64>([4095, 1, 4097], 9);
+    turned::<f32>([4096, 1, 4096], 9);
+    turned::<i16>([4096, 1, 4096], 9);
+    turned::<u8>([4096, 1, 4096], 9);
+    turned::<f64>([256, 256, 256], 9);
+    turned::<f64>([4096, 1024, 3], 9);
+    turned::<f64>([512, 1, 512], 41);
+    turned::<f64>([64, 1, 64], 101);
+    turned::<f32>([64, 1, 64], 101);
 }
 
 /// Columns of a tile against the two loops that somebody would write for them.
@@ -167,6 +218,7 @@ fn main() {
     println!("{:<56} {:>9} {:>10} {:>11} {:>9} ratio", "", "ours", "element", "", "plain");
     columns_of_a_matrix();
     dealt_runs();
+    turned_boxes();
     halo_columns();
     sums(8 << 20, 15);
     sums(4096, 101);

@@ -180,3 +180,59 @@ fn long_bodies_compute_what_they_mean() {
         check(&body, &rows, &mut scratch, &wide);
     });
 }
+
+/// A body whose operations each go on with the last one, often the same again: steps of several
+/// operations are made of them.
+fn chain(rng: &mut Rng, float: DType) -> Body {
+    let mut body = Body::new();
+    let inputs: Vec<Node> = (0..3).map(|_| body.input(float).unwrap()).collect();
+    let constants: Vec<Node> = [1.5, -2.0, 0.0, -0.0, f64::NAN, 0.75]
+        .iter()
+        .map(|number| {
+            #[allow(clippy::cast_possible_truncation, reason = "these are the same")]
+            let narrow = Scalar::of(*number as f32);
+            body.constant(if float == DType::F64 { Scalar::of(*number) } else { narrow }).unwrap()
+        })
+        .collect();
+    let (mut last, mut kind) = (inputs[0], 0);
+    for _ in 0..2 + rng.below(12) {
+        kind = if rng.chance(2, 3) { kind } else { rng.below(11) };
+        let (x, y, k) = (*rng.pick(&inputs), *rng.pick(&inputs), *rng.pick(&constants));
+        let x = if rng.chance(1, 2) { inputs[1] } else { x };
+        let before = last;
+        let op = match kind {
+            0 => Op::MulAdd(last, x, k),
+            1 | 2 => {
+                let factor = if kind == 1 || rng.chance(2, 3) { k } else { y };
+                Op::Two(Two::Add, last, body.push(Op::Two(Two::Mul, x, factor)).unwrap())
+            }
+            3 => Op::Two(*rng.pick(&[Two::Add, Two::Mul]), last, *rng.pick(&[x, y, k])),
+            4 => Op::Two(Two::Sub, last, x),
+            5 => Op::Two(Two::Sub, x, last),
+            6 => Op::One(One::Neg, last),
+            7 => Op::MulAdd(x, *rng.pick(&[y, k]), last),
+            8 => Op::Two(*rng.pick(&[Two::Min, Two::Max]), last, k),
+            9 => Op::Two(*rng.pick(&[Two::Min, Two::Max]), k, last),
+            _ => Op::MulAdd(last, x, y),
+        };
+        last = body.push(op).unwrap();
+        if rng.chance(1, 8) {
+            // Somebody else needs it too: it has to be kept.
+            last = body.push(Op::Two(Two::Add, last, before)).unwrap();
+        }
+    }
+    body.output(last);
+    body
+}
+
+#[test]
+fn operations_that_follow_each_other_compute_what_they_mean() {
+    let mut scratch = Scratch::new();
+    cases("operations_in_a_row", 1500, |rng| {
+        let float = *rng.pick(&[DType::F64, DType::F64, DType::F32]);
+        let body = chain(rng, float);
+        let count = count(rng);
+        let rows: Vec<Vec<Scalar>> = (0..3).map(|_| row(rng, float, count)).collect();
+        check(&body, &rows, &mut scratch, &float);
+    });
+}

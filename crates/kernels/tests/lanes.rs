@@ -9,7 +9,7 @@ use bodies::{
 };
 use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
 use pantile_kernels::{DType, Scalar, Vectors, bytes_of_mut};
-use pantile_lanes::{Body, Node, Op};
+use pantile_lanes::{Body, Node, Op, Terms};
 use pantile_testkit::{Rng, cases};
 
 /// Runs a body on all combinations of edge values of its inputs.
@@ -72,9 +72,12 @@ fn every_operation_on_every_type() {
         check(&[DType::Bool, dtype, dtype], &|n| Op::Select(n[0], n[1], n[2]), true);
         check(&[dtype; 3], &|n| Op::MulAdd(n[0], n[1], n[2]), false);
         check(&[dtype], &|n| Op::Table(TABLE, n[0]), true);
+        for count in 1..=3 {
+            check(&vec![dtype; count], &|n| Op::Sum(Terms::new(n).unwrap()), false);
+        }
     }
-    // 41 of one lane, 162 of two, 121 casts, 26 as bits, 11 choices, 2 fused, 1 table.
-    assert_eq!(met, 41 + 162 + 121 + 26 + 11 + 2 + 1);
+    // 41 of one lane, 162 of two, 121 casts, 26 as bits, 11 choices, 2 fused, 1 table, 6 sums.
+    assert_eq!(met, 41 + 162 + 121 + 26 + 11 + 2 + 1 + 6);
 }
 
 /// Where an input of a random case comes from.

@@ -117,19 +117,53 @@ pub enum Op {
     Bits(Node, DType),
     /// A word of a table at a place given as `U64`.
     Table(Table, Node),
+    /// The exact sum of lanes of one type, rounded once; a sum of zero is +0.0. Floats only.
+    Sum(Terms),
+}
+
+/// The lanes of a sum: at least one, at most [`MOST`](Terms::MOST).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Terms {
+    nodes: [Node; Self::MOST],
+    count: u8,
+}
+
+impl Terms {
+    /// The longest sum.
+    pub const MOST: usize = 8;
+
+    /// These lanes; none if they are none or too many.
+    #[must_use]
+    pub fn new(nodes: &[Node]) -> Option<Self> {
+        let mut all = [*nodes.first()?; Self::MOST];
+        all.get_mut(..nodes.len())?.copy_from_slice(nodes);
+        Some(Self { nodes: all, count: u8::try_from(nodes.len()).ok()? })
+    }
+
+    /// The lanes.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes[..usize::from(self.count)]
+    }
 }
 
 impl Op {
     /// The nodes that it takes.
     pub fn operands(self) -> impl Iterator<Item = Node> {
-        let list = match self {
-            Self::Input(_) | Self::Const(_) => [None; 3],
+        let mut list = [None; Terms::MOST];
+        match self {
+            Self::Input(_) | Self::Const(_) => {}
             Self::One(_, a) | Self::Cast(a, _) | Self::Bits(a, _) | Self::Table(_, a) => {
-                [Some(a), None, None]
+                list[0] = Some(a);
             }
-            Self::Two(_, a, b) => [Some(a), Some(b), None],
-            Self::MulAdd(a, b, c) | Self::Select(a, b, c) => [Some(a), Some(b), Some(c)],
-        };
+            Self::Two(_, a, b) => list[..2].copy_from_slice(&[a, b].map(Some)),
+            Self::MulAdd(a, b, c) | Self::Select(a, b, c) => {
+                list[..3].copy_from_slice(&[a, b, c].map(Some));
+            }
+            Self::Sum(terms) => {
+                list.iter_mut().zip(terms.nodes()).for_each(|(list, node)| *list = Some(*node));
+            }
+        }
         list.into_iter().flatten()
     }
 
@@ -145,6 +179,7 @@ impl Op {
             Self::Cast(a, to) => Self::Cast(node(a), to),
             Self::Bits(a, to) => Self::Bits(node(a), to),
             Self::Table(table, a) => Self::Table(table, node(a)),
+            Self::Sum(terms) => Self::Sum(Terms { nodes: terms.nodes.map(node), ..terms }),
         }
     }
 }
@@ -283,6 +318,16 @@ impl Body {
                 let fits = place == DType::U64 && !table.words.is_empty();
                 fits.then_some(DType::U64).ok_or_else(|| refused(place))?
             }
+            Op::Sum(terms) => {
+                let first = known(terms.nodes[0])?;
+                for node in terms.nodes() {
+                    let dtype = known(*node)?;
+                    if dtype != first || !is_float(dtype) {
+                        return Err(refused(dtype));
+                    }
+                }
+                first
+            }
         };
         match dtype {
             DType::C64 | DType::C128 => Err(Error::NotALane { dtype }),
@@ -333,6 +378,8 @@ mod tests {
             Op::Select(x, x, x),
             Op::Bits(x, DType::F32),
             Op::Table(Table { name: "t", words: &[1] }, k),
+            Op::Sum(Terms::new(&[x, k]).unwrap()),
+            Op::Sum(Terms::new(&[k, k]).unwrap()),
         ];
         for op in wrong {
             assert!(matches!(body.push(op), Err(Error::WrongLane { .. })), "{op:?}");
@@ -344,6 +391,7 @@ mod tests {
         assert_eq!(body.push(Op::Input(2)), Err(Error::UnknownInput { input: 2, inputs: 2 }));
         assert_eq!(body.input(DType::C64), Err(Error::NotALane { dtype: DType::C64 }));
         assert!(body.push(Op::Cast(x, DType::C128)).is_err());
+        assert_eq!((Terms::new(&[]), Terms::new(&[x; 9])), (None, None));
         body.output(less);
         assert_eq!((body.outputs(), body.nodes().len()), (&[less][..], 3));
     }

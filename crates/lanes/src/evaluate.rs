@@ -37,6 +37,9 @@ fn value(op: &Op, inputs: &[Scalar], values: &[Scalar]) -> Result<Scalar, Error>
         Op::Cast(x, to) => on_type(at(x).dtype(), &Compute::Cast(at(x), to)),
         Op::Bits(x, to) => Scalar::from_bytes(to, at(x).as_bytes()),
         Op::Table(table, place) => at(place).get::<u64>().map(|place| word(table, place)),
+        Op::Sum(terms) => {
+            crate::exact::sum(&terms.nodes().iter().map(|node| at(*node)).collect::<Vec<_>>())
+        }
     };
     found.ok_or_else(|| Error::WrongLane { op: format!("{op:?}"), dtype: DType::Bool })
 }

@@ -12,12 +12,13 @@ mod body;
 mod dtype;
 mod error;
 mod evaluate;
+mod exact;
 pub mod expand;
 mod function;
 mod promote;
 mod scalar;
 
-pub use body::{Body, Node, One, Op, Table, Two};
+pub use body::{Body, Node, One, Op, Table, Terms, Two};
 pub use dtype::{DType, Element, bools_of_mut, bytes_of, bytes_of_mut, elements_of};
 pub use error::Error;
 pub use evaluate::evaluate;

@@ -5,6 +5,8 @@
 #![allow(clippy::print_stdout, reason = "prints a table")]
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on should stop")]
 
+mod turns;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -52,6 +54,11 @@ fn main() {
     for case in cases() {
         for ranks in [1, 2] {
             run(&case, ranks);
+        }
+    }
+    for case in turns::cases() {
+        for ranks in [1, 2] {
+            turns::run(&case, ranks);
         }
     }
 }

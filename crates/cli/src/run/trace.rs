@@ -111,9 +111,9 @@ impl Watcher {
             "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":{rank},\
              \"args\":{{\"name\":\"rank {rank}\"}}}}"
         );
+        let micros = |from: Instant, to: Instant| to.duration_since(from).as_secs_f64() * 1e6;
         for event in &self.events {
             let Some(info) = self.steps.get(event.step) else { continue };
-            let micros = |from: Instant, to: Instant| to.duration_since(from).as_secs_f64() * 1e6;
             let _ = write!(
                 out,
                 ",\n{{\"name\":\"{}\",\"cat\":\"{}\",\"ph\":\"X\",\"pid\":0,\"tid\":{rank},\
@@ -128,9 +128,32 @@ impl Watcher {
                 event.bytes,
                 event.messages
             );
+            // Viewers show what lies inside of the time of a step below it.
+            for (name, from, to) in phases(event) {
+                let _ = write!(
+                    out,
+                    ",\n{{\"name\":\"{name}\",\"cat\":\"phase\",\"ph\":\"X\",\"pid\":0,\
+                     \"tid\":{rank},\"ts\":{:.3},\"dur\":{:.3},\"args\":{{\"step\":{}}}}}",
+                    micros(self.start, from),
+                    micros(from, to),
+                    event.step
+                );
+            }
         }
         out
     }
+}
+
+/// The parts of an exchange with a loop in it: halos travel from the end of the first to that of
+/// the third.
+fn phases(event: &Event) -> Vec<(&'static str, Instant, Instant)> {
+    let Some(overlap) = event.overlap else { return Vec::new() };
+    vec![
+        ("post halos", event.start, overlap.posted),
+        ("interior while halos travel", overlap.posted, overlap.interior),
+        ("wait for halos", overlap.interior, overlap.arrived),
+        ("edges", overlap.arrived, event.end),
+    ]
 }
 
 /// Writes the events of all ranks; rank 0 does it. Collective.

@@ -147,13 +147,23 @@ impl BoxLoop {
         strides.extend(first.strides.iter().map(|stride| stride / cell));
         let sources = self.sources(tiles);
         let mut cells: Few<&mut [u8]> = Few::new();
-        for places in &self.writes {
+        let alone = first.strides.iter().all(|stride| *stride == 0);
+        for (places, dtype) in self.writes.iter().zip(program.outputs()) {
             let (start, bytes) = span(tiles.at(places.tile));
-            // SAFETY: every fold has a slot of its own that lives at the same time as what it
-            // folds, so no two of these memories overlap; the tiles are ours.
+            let (start, bytes) = match alone {
+                // Several of these may be cells of one array.
+                true => {
+                    let size = folds[0].cell(*dtype)?.bytes();
+                    let at = usize::try_from(places.offset / cell).unwrap_or(0) * size;
+                    (start.wrapping_add(at.min(bytes)), size.min(bytes.saturating_sub(at)))
+                }
+                false => (start, bytes),
+            };
+            // SAFETY: a fold has a slot of its own that lives at the same time as what it folds,
+            // or one cell of it, so no two of these memories overlap; the tiles are ours.
             cells.push(unsafe { std::slice::from_raw_parts_mut(start, bytes) });
         }
-        let offset = first.offset / cell;
+        let offset = if alone { 0 } else { first.offset / cell };
         let mut into = Folds { folds, cells: &mut cells, offset, strides: &strides };
         // SAFETY: as in `map`.
         let done: Result<(), KernelError> =
@@ -165,7 +175,7 @@ impl BoxLoop {
 /// Elements copied as they are from one tile to another.
 pub(crate) struct BoxCopy {
     program: Program,
-    boxes: Vec<BoxLoop>,
+    lanes: BoxLoop,
 }
 
 impl BoxCopy {
@@ -181,16 +191,18 @@ impl BoxCopy {
             DType::C128 => (DType::F64, &[Part::Real, Part::Imaginary]),
             real => (real, &[Part::Whole]),
         };
-        let one = |part: &Part| BoxLoop {
-            shape: shape.to_vec(),
-            reads: vec![BoxRead::Tile(LanePlaces::new(from.0, *part, from.1))],
-            writes: vec![LanePlaces::new(to.0, *part, to.1)],
-        };
         let mut body = Body::new();
-        let node = body.input(lane).map_err(KernelError::from)?;
-        body.output(node);
-        let boxes = parts.iter().map(one).collect();
-        Ok(Self { program: Program::compile(&body)?, boxes })
+        for _ in parts {
+            let node = body.input(lane).map_err(KernelError::from)?;
+            body.output(node);
+        }
+        let read = |part: &Part| BoxRead::Tile(LanePlaces::new(from.0, *part, from.1));
+        let lanes = BoxLoop {
+            shape: shape.to_vec(),
+            reads: parts.iter().map(read).collect(),
+            writes: parts.iter().map(|part| LanePlaces::new(to.0, *part, to.1)).collect(),
+        };
+        Ok(Self { program: Program::compile(&body)?, lanes })
     }
 
     /// The copy of what lies outside of a region.
@@ -205,7 +217,7 @@ impl BoxCopy {
 
     /// Copies within `tiles`.
     pub(crate) fn run(&self, tiles: Tiles<'_>, scratch: &mut Scratch) -> Result<(), Error> {
-        self.boxes.iter().try_for_each(|one| one.map(&self.program, tiles, scratch))
+        self.lanes.map(&self.program, tiles, scratch)
     }
 }
 

@@ -22,8 +22,8 @@ use crate::{Engine, Error, Tile};
 use doors::Door;
 pub use doors::{Given, Made};
 use prepare::Prepared;
-pub use watch::Event;
 use watch::Watch;
+pub use watch::{Event, Overlap};
 
 /// Memories up to so many bytes stay with a program; larger ones go back when it has run.
 const SMALL: usize = 32 << 10;
@@ -151,7 +151,7 @@ impl Runner {
         engine.count_program();
         self.take(engine, arguments)?;
         let Self { steps, tiles, scratch, .. } = self;
-        let done = run::Running { engine, tiles, scratch, watch }.steps(steps);
+        let done = run::Running { engine, tiles, scratch, watch, overlap: None }.steps(steps);
         let given = done.and_then(|()| self.give(engine, results));
         self.let_go();
         given

@@ -136,12 +136,12 @@ fn prepare_loop(
         }
     }
     let folds = compute.writes.iter().map(|write| match write {
-        Write::Fold(fold, _) => Some(super::fold::kernel_fold(*fold)),
+        Write::Fold(fold, ..) => Some(super::fold::kernel_fold(*fold)),
         Write::Slot(..) => None,
     });
     let folds = folds.collect::<Option<_>>().unwrap_or_default();
     let reduced = compute.writes.iter().filter_map(|write| match write {
-        Write::Fold(_, slot) => Some(buffer(*slot)),
+        Write::Fold(_, slot, _) => Some(buffer(*slot)),
         Write::Slot(..) => None,
     });
     Ok(PreparedLoop {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::loops::Tiles;
 use super::prepare::{Prepared, PreparedExchange, PreparedLoop};
-use super::watch::{Event, Watch};
+use super::watch::{Event, Overlap, Watch};
 use crate::{Engine, Error, Tile};
 
 /// A program while it runs.
@@ -18,6 +18,8 @@ pub(crate) struct Running<'a, 'w> {
     pub(crate) scratch: &'a mut Scratch,
     /// Who is told about every step, and the number of the next one.
     pub(crate) watch: Option<Watch<'w>>,
+    /// The times of the last exchange with a loop in it, if somebody watches.
+    pub(crate) overlap: Option<Overlap>,
 }
 
 impl Running<'_, '_> {
@@ -35,8 +37,9 @@ impl Running<'_, '_> {
         self.step(step)?;
         let (after, end) = (self.engine.counters(), Instant::now());
         let (messages, bytes) = (after.messages - before.messages, after.bytes - before.bytes);
+        let overlap = self.overlap.take();
         if let Some(watch) = &mut self.watch {
-            watch.tell(&Event { step: number, start, end, messages, bytes });
+            watch.tell(&Event { step: number, start, end, messages, bytes, overlap });
         }
         Ok(())
     }
@@ -69,8 +72,12 @@ impl Running<'_, '_> {
         if one.folds.is_empty() {
             return one.store(self.tiles.as_slice().into(), self.scratch);
         }
-        for ((fold, dtype), tile) in one.folds.iter().zip(one.program.outputs()).zip(&one.reduced) {
-            fold.start(*dtype, self.tiles[*tile].bytes_mut())?;
+        let folds = one.folds.iter().zip(one.program.outputs()).zip(&one.reduced);
+        for (number, ((fold, dtype), tile)) in folds.enumerate() {
+            // Several folds may have cells of one array.
+            if number == 0 || one.reduced[number - 1] != *tile {
+                fold.start(*dtype, self.tiles[*tile].bytes_mut())?;
+            }
         }
         let tiles = self.tiles.as_slice().into();
         one.loops
@@ -87,12 +94,18 @@ impl Running<'_, '_> {
         let (tiles, scratch) = (&*self.tiles, &mut *self.scratch);
         let moving: SmallVec<[&Tile; 16]> = exchange.tiles.iter().map(|at| &tiles[*at]).collect();
         let mut joint = exchange.joint.borrow_mut();
-        let mut core = || match &exchange.during {
-            Some((one, _)) => one.store(tiles.as_slice().into(), scratch),
-            None => Ok(()),
+        let (watched, mut times) = (self.watch.is_some(), None);
+        let mut core = || {
+            let Some((one, _)) = &exchange.during else { return Ok(()) };
+            let posted = watched.then(Instant::now);
+            one.store(tiles.as_slice().into(), scratch)?;
+            times = posted.map(|posted| (posted, Instant::now()));
+            Ok(())
         };
         self.engine.exchange(&mut joint, &moving, place, &mut core)?;
         let Some((one, edges)) = &exchange.during else { return Ok(()) };
+        self.overlap =
+            times.map(|(posted, interior)| Overlap { posted, interior, arrived: Instant::now() });
         let tiles = self.tiles.as_slice().into();
         edges.iter().try_for_each(|boxed| boxed.map(&one.program, tiles, self.scratch))
     }

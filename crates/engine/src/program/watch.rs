@@ -18,6 +18,21 @@ pub struct Event {
     pub messages: u64,
     /// Bytes that other ranks got from this one.
     pub bytes: u64,
+    /// What was computed while halos travelled.
+    pub overlap: Option<Overlap>,
+}
+
+/// An exchange with a loop in it: messages are on their way from the start of the step until the
+/// halos are there; the edges follow, to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Overlap {
+    /// Messages were posted, and the interior began.
+    pub posted: Instant,
+    /// The interior had ended.
+    pub interior: Instant,
+    /// The halos were there, and the edges began.
+    pub arrived: Instant,
 }
 
 /// Who is told about steps, and the number of the next one.

@@ -188,6 +188,17 @@ impl<'a> Lowering<'a> {
                 current.len()
             ));
         }
+        // In the order in which they were written: what is computed last may take the memory of
+        // what the others have read.
+        let mut order: Vec<(ExprId, SlotId)> =
+            next.iter().copied().zip(current.iter().copied()).collect();
+        order.sort_unstable();
+        for (expr, slot) in order {
+            let home = self.slots[slot.index()].home.clone();
+            if self.exprs.depth(expr) > 0 && self.exprs[expr].shape == home.shape() {
+                self.materialise(expr, Some(&home))?;
+            }
+        }
         let mut used: BTreeSet<SlotId> = BTreeSet::new();
         let mut carried = Vec::new();
         for ((initial, current_slot), expr) in initial.iter().zip(current).zip(next) {

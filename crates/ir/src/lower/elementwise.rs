@@ -16,7 +16,8 @@ impl Lowering<'_> {
         }
         let size = |shape: &[usize]| shape.iter().product::<usize>();
         let smaller = size(&self.exprs[expr].shape).saturating_mul(2) <= size(shape);
-        let expr = if smaller && self.exprs.depth(expr) > 0 { self.stored(expr)? } else { expr };
+        let again = self.exprs.depth(expr) == 0 || self.is_spread(expr);
+        let expr = if smaller && !again { self.stored(expr)? } else { expr };
         let own = self.exprs[expr].shape.clone();
         let lead = shape.len().checked_sub(own.len()).ok_or("more axes than the result has")?;
         let map: Vec<Along> = own

@@ -124,8 +124,9 @@ pub enum Read {
 pub enum Write {
     /// It becomes a lane of the elements of a slot that lives where the loop runs.
     Slot(SlotId, Part),
-    /// It is combined along the reduced axes into a slot.
-    Fold(Fold, SlotId),
+    /// It is combined along the reduced axes into a slot: into one element of it, if a loop over
+    /// the reduced axes alone makes several of them, else along the other axes.
+    Fold(Fold, SlotId, Option<Vec<usize>>),
 }
 
 /// How the values of a loop are combined.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use pantile_lanes::{
-    Binary, Body, DType, Node as LaneNode, One, Op as LaneOp, Scalar, Unary, expand, expand::Lane,
+    Binary, Body, DType, Node as LaneNode, One, Op as LaneOp, Scalar, Terms, Unary, expand,
+    expand::Lane,
 };
 
 use super::{Along, Part, Read, SlotId};
@@ -30,6 +31,8 @@ pub(crate) enum Kind {
     Select(ExprId, ExprId, ExprId),
     /// The value in another type.
     Cast(ExprId),
+    /// The exact sum of a few floats, rounded once.
+    Sum(Vec<ExprId>),
     /// A random number: seed and index as `U64`.
     Random(Random, u64, ExprId, ExprId),
 }
@@ -113,6 +116,7 @@ impl Exprs {
             Kind::Unary(_, a) | Kind::Cast(a) => vec![*a],
             Kind::Binary(_, a, b) | Kind::Random(_, _, a, b) => vec![*a, *b],
             Kind::Select(a, b, c) => vec![*a, *b, *c],
+            Kind::Sum(terms) => terms.clone(),
         }
     }
 
@@ -147,6 +151,7 @@ impl Exprs {
             Kind::Binary(function, a, b) => Kind::Binary(function, go(self, a), go(self, b)),
             Kind::Select(a, b, c) => Kind::Select(go(self, a), go(self, b), go(self, c)),
             Kind::Cast(a) => Kind::Cast(go(self, a)),
+            Kind::Sum(terms) => Kind::Sum(terms.into_iter().map(|of| go(self, of)).collect()),
             Kind::Random(which, stream, a, b) => {
                 Kind::Random(which, stream, go(self, a), go(self, b))
             }
@@ -245,7 +250,12 @@ impl<'a> Compiler<'a> {
         let made = self.make(id);
         let made = self.exact(made);
         self.done.insert(id, made);
-        match made.lane {
+        self.raw_nodes(id)
+    }
+
+    /// The nodes of an expression whose NaNs may have any bits.
+    pub(crate) fn raw_nodes(&mut self, id: ExprId) -> Vec<LaneNode> {
+        match self.make(id).lane {
             Lane::Real(node) => vec![node],
             Lane::Complex(re, im) => vec![re, im],
         }
@@ -319,6 +329,15 @@ impl<'a> Compiler<'a> {
                 }
                 _ => unreachable!("seeds and indices are real"),
             },
+            Kind::Sum(_) => {
+                let nodes = lanes.iter().map(|lane| match lane {
+                    Lane::Real(node) => *node,
+                    Lane::Complex(..) => unreachable!("sums of a few are real"),
+                });
+                let terms =
+                    Terms::new(&nodes.collect::<Vec<_>>()).expect("sums of a few are short");
+                body.push(LaneOp::Sum(terms)).map(Lane::Real)
+            }
             Kind::Const(_) | Kind::Read(..) | Kind::Index { .. } => {
                 unreachable!("leaves are made elsewhere")
             }

@@ -22,8 +22,8 @@ pub(crate) type Access = Vec<Along>;
 pub(crate) enum Target {
     /// It is stored in a slot of the domain.
     Store(SlotId),
-    /// It is combined along the reduced axes.
-    Fold(Fold, Vec<SlotId>),
+    /// It is combined along the reduced axes: into one element, if there is one.
+    Fold(Fold, Vec<SlotId>, Option<Vec<usize>>),
 }
 
 /// The whole of an index space.
@@ -147,7 +147,13 @@ impl Lowering<'_> {
         compiler.replaced = replaced;
         let mut writes = Vec::new();
         for (id, target) in roots {
-            let nodes = compiler.nodes(id);
+            let nodes = match target {
+                // Their results are NaN or not, whatever the bits of a NaN among many.
+                Target::Fold(Fold::Exact | Fold::Rounded(_) | Fold::Min | Fold::Max, ..) => {
+                    compiler.raw_nodes(id)
+                }
+                _ => compiler.nodes(id),
+            };
             nodes.iter().for_each(|node| compiler.body.output(*node));
             let parts: &[Part] =
                 if nodes.len() == 2 { &[Part::Real, Part::Imaginary] } else { &[Part::Whole] };
@@ -155,8 +161,8 @@ impl Lowering<'_> {
                 Target::Store(slot) => {
                     writes.extend(parts.iter().map(|part| Write::Slot(slot, *part)))
                 }
-                Target::Fold(fold, slots) => {
-                    writes.extend(slots.iter().map(|slot| Write::Fold(fold, *slot)));
+                Target::Fold(fold, slots, at) => {
+                    writes.extend(slots.iter().map(|slot| Write::Fold(fold, *slot, at.clone())));
                 }
             }
         }

@@ -80,7 +80,7 @@ fn sweep(steps: &mut Vec<Step>, needed: &BTreeSet<SlotId>) -> bool {
 /// Drops the outputs of a loop that nobody needs.
 fn prune(compute: &mut Compute, needed: &BTreeSet<SlotId>) -> bool {
     let slot_of = |write: &Write| match write {
-        Write::Slot(slot, _) | Write::Fold(_, slot) => *slot,
+        Write::Slot(slot, _) | Write::Fold(_, slot, _) => *slot,
     };
     let keep: Vec<bool> =
         compute.writes.iter().map(|write| needed.contains(&slot_of(write))).collect();
@@ -168,8 +168,8 @@ fn fits(first: &Compute, second: &Compute) -> bool {
     // Folds of one loop go the same way through memory.
     let cells = |compute: &Compute| {
         let kind = |write: &Write| match write {
-            Write::Fold(super::Fold::Exact, _) => 0,
-            Write::Fold(super::Fold::Rounded(_), _) => 1,
+            Write::Fold(super::Fold::Exact, ..) => 0,
+            Write::Fold(super::Fold::Rounded(_), ..) => 1,
             _ => 2,
         };
         compute.writes.iter().map(kind).collect::<BTreeSet<u8>>()
@@ -186,7 +186,7 @@ fn fits(first: &Compute, second: &Compute) -> bool {
         .writes
         .iter()
         .map(|write| match write {
-            Write::Slot(slot, _) | Write::Fold(_, slot) => *slot,
+            Write::Slot(slot, _) | Write::Fold(_, slot, _) => *slot,
         })
         .collect();
     let here = same_places(second);

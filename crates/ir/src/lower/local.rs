@@ -235,12 +235,17 @@ impl Executable {
                     let access = stored_at(&compute.region);
                     LocalWrite::Slot(*slot, *part, self.memory(*slot, rank)?.places(&access, runs)?)
                 }
-                Write::Fold(_, slot) => {
+                Write::Fold(_, slot, at) => {
                     let memory = self.memory(*slot, rank)?;
-                    let mut access: Vec<Along> = (0..runs.len())
-                        .filter(|axis| !compute.reduced.contains(axis))
-                        .map(|axis| Along::Moves { axis, offset: 0, step: 1 })
-                        .collect();
+                    let mut access: Vec<Along> = match at {
+                        Some(at) => {
+                            at.iter().map(|at| Along::Fixed(at.cast_signed() as i64)).collect()
+                        }
+                        None => (0..runs.len())
+                            .filter(|axis| !compute.reduced.contains(axis))
+                            .map(|axis| Along::Moves { axis, offset: 0, step: 1 })
+                            .collect(),
+                    };
                     // Sums in long form start at their first word.
                     access.resize(memory.strides.len(), Along::Fixed(0));
                     LocalWrite::Slot(*slot, Part::Whole, memory.places(&access, runs)?)

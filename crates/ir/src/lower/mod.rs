@@ -15,6 +15,7 @@ mod exchange;
 mod executable;
 mod expr;
 mod fetch;
+mod few;
 mod finish;
 mod fuse;
 mod local;

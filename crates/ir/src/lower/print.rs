@@ -117,9 +117,10 @@ fn print_compute(compute: &Compute, indent: &str, out: &mut String) -> fmt::Resu
     for write in &compute.writes {
         match write {
             Write::Slot(slot, part) => writeln!(out, "{indent}  write {slot}{}", part_name(*part))?,
-            Write::Fold(fold, slot) => {
+            Write::Fold(fold, slot, at) => {
                 let name = fold_name(*fold);
-                writeln!(out, "{indent}  {name} along {:?} into {slot}", compute.reduced)?;
+                write!(out, "{indent}  {name} along {:?} into {slot}", compute.reduced)?;
+                writeln!(out, "{}", at.as_ref().map_or_else(String::new, |at| format!("{at:?}")))?;
             }
         }
     }

@@ -6,19 +6,18 @@ use pantile_lanes::{Binary, DType, Scalar, Unary};
 
 use super::create::row_major;
 use super::expr::{ExprId, Kind};
-use super::fetch::{Target, whole_region};
 use super::place::{self, Problem};
 use super::{Along, Finish, Fold, Lowering, Part, Product, SUM_WORDS, SlotId, Step};
 use crate::Reduction;
 use crate::infer::reduced_dtype;
 
 /// A reduction on its way: the axes that go, and the shape that is left.
-struct Way {
-    axes: Vec<usize>,
-    kept: Vec<usize>,
-    shape: Vec<usize>,
+pub(super) struct Way {
+    pub(super) axes: Vec<usize>,
+    pub(super) kept: Vec<usize>,
+    pub(super) shape: Vec<usize>,
     keepdims: bool,
-    count: usize,
+    pub(super) count: usize,
 }
 
 impl Lowering<'_> {
@@ -128,15 +127,13 @@ impl Lowering<'_> {
         fold: Fold,
         operator: Operator,
     ) -> Result<ExprId, Problem> {
+        if let Some(all) = self.written_out(of, way, fold)? {
+            return Ok(all);
+        }
         let dtype = self.exprs[of].dtype;
         let (domain, partial, whole) = self.homes(of, way, operator, None)?;
         let slot = self.new_slot(dtype, partial.clone());
-        self.compute(
-            vec![(of, Target::Fold(fold, vec![slot]))],
-            (&domain, whole_region(domain.shape())),
-            &way.axes,
-            Vec::new(),
-        )?;
+        self.fold_into(of, way, &domain, (fold, vec![slot]))?;
         let slot = self.combined(slot, &partial, &whole)?;
         Ok(self.exprs.slot(slot, dtype, &way.shape))
     }
@@ -223,13 +220,7 @@ impl Lowering<'_> {
         }
         let slots: Vec<SlotId> =
             parts.iter().map(|_| self.new_slot(DType::I64, partial.clone())).collect();
-        let target = Target::Fold(Fold::Exact, slots.clone());
-        self.compute(
-            vec![(of, target)],
-            (&domain, whole_region(domain.shape())),
-            &way.axes,
-            Vec::new(),
-        )?;
+        self.fold_into(of, way, &domain, (Fold::Exact, slots.clone()))?;
         let described = way
             .kept
             .iter()
@@ -362,6 +353,9 @@ impl Lowering<'_> {
 
     /// The first place where the largest or smallest is, counted over the reduced axes.
     fn first(&mut self, of: ExprId, way: &Way, which: Reduction) -> Result<ExprId, Problem> {
+        if let Some(place) = self.first_of_few(of, way, which)? {
+            return Ok(place);
+        }
         let of = if self.exprs.depth(of) > 0 { self.stored(of)? } else { of };
         let of = match self.exprs[of].dtype {
             DType::Bool => self.exprs.cast(of, DType::U8),

@@ -53,7 +53,7 @@ pub(crate) fn read(step: &Step, f: &mut dyn FnMut(SlotId)) {
 
 fn compute_writes(compute: &Compute, f: &mut dyn FnMut(SlotId)) {
     compute.writes.iter().for_each(|write| match write {
-        Write::Slot(slot, _) | Write::Fold(_, slot) => f(*slot),
+        Write::Slot(slot, _) | Write::Fold(_, slot, _) => f(*slot),
     });
 }
 

@@ -127,6 +127,7 @@ impl<'a> Lowering<'a> {
         let depth = self.exprs.depth(expr);
         let uses = self.uses.get(&value).copied().unwrap_or_default();
         let often = uses.count > 1 && !(uses.pointwise && uses.count <= AGAIN);
+        let often = often && !self.is_spread(expr);
         let wanted = depth > 0 && uses.count > 0 && (uses.deeper || often) || depth > DEEP;
         if wanted { self.stored(expr) } else { Ok(expr) }
     }

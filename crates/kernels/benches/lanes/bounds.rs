@@ -225,6 +225,10 @@ mod x86 {
         unsafe { plain(into, formula) }
     }
 
+    /// Elements that are computed before they are written past the caches: compilers make vectors
+    /// of a loop with nothing else in it.
+    const BLOCK: usize = 64;
+
     /// Declares a loop that writes past the caches.
     macro_rules! streaming {
         ($($name:ident, $features:literal, $lanes:literal, $load:ident, $stream:ident;)*) => {$(
@@ -232,18 +236,21 @@ mod x86 {
             pub(super) unsafe fn $name<F: Formula>(into: &mut [f64], formula: F) {
                 let count = into.len();
                 let head = into.as_ptr().align_offset(8 * $lanes).min(count);
-                let whole = head + (count - head) / $lanes * $lanes;
+                let whole = head + (count - head) / BLOCK * BLOCK;
                 // SAFETY: places lie inside, and those of vectors are aligned.
                 unsafe {
                     for place in (0..head).chain(whole..count) {
                         into[place] = formula.at(place);
                     }
-                    for place in (head..whole).step_by($lanes) {
-                        let mut lanes = [0.0; $lanes];
-                        for lane in 0..$lanes {
-                            lanes[lane] = formula.at(place + lane);
+                    for place in (head..whole).step_by(BLOCK) {
+                        let mut block = [0.0; BLOCK];
+                        for (at, value) in block.iter_mut().enumerate() {
+                            *value = formula.at(place + at);
                         }
-                        $stream(into.as_mut_ptr().add(place), $load(lanes.as_ptr()));
+                        for vector in block.as_chunks::<$lanes>().0.iter().enumerate() {
+                            let to = into.as_mut_ptr().add(place + vector.0 * $lanes);
+                            $stream(to, $load(vector.1.as_ptr()));
+                        }
                     }
                 }
                 _mm_sfence();

@@ -7,7 +7,7 @@ use super::known::Nodes;
 use super::machine::{Step, machine};
 use super::order::{Item, order};
 use super::program::{Instruction, Program};
-use super::{cast, choose, steps};
+use super::{cast, choose, steps, sum};
 use crate::Error;
 use crate::simd::Vectors;
 
@@ -25,6 +25,7 @@ pub(super) fn compile(body: &Body, vectors: Vectors) -> Result<Program, Error> {
     compiler.copy_outputs()?;
     compiler.program.find_local();
     compiler.program.find_streams();
+    compiler.program.find_last();
     Ok(compiler.program)
 }
 
@@ -55,6 +56,7 @@ impl<'a> Compiler<'a> {
             registers: 0,
             local: Vec::new(),
             streams: Vec::new(),
+            last: None,
             instructions: Vec::new(),
             copies: Vec::new(),
             origins: Vec::new(),
@@ -150,6 +152,16 @@ impl<'a> Compiler<'a> {
         self.program.widest = self.program.widest.max(known.dtype.bytes());
         if let Some(bytes) = steps::lanes(self.nodes, index, self.program.vectors) {
             self.add_steps(place, index, bytes);
+        } else if let Op::Sum(terms) = self.nodes.op(index) {
+            self.close();
+            let slot = |node: &Node| self.slot(self.nodes.origin(*node));
+            let operands: Vec<usize> = terms.nodes().iter().map(slot).collect();
+            let adds = sum::adds(known.dtype, operands.len());
+            let adds = adds.ok_or_else(|| self.no_loop(index))?;
+            let (target, vectors) = (self.target(index), self.program.vectors);
+            let operands = operands.into();
+            let sum = Instruction::Sum { adds, target, operands, vectors };
+            self.program.instructions.push(sum);
         } else {
             self.close();
             let op = self.nodes.op(index);
@@ -183,7 +195,10 @@ impl<'a> Compiler<'a> {
         if !truth && !self.goes_on(place, index, bytes) {
             step.target = number(self.target(index));
         }
-        self.steps.push(step);
+        let joined = self.steps.last_mut().is_some_and(|before| steps::join(before, &step));
+        if !joined {
+            self.steps.push(step);
+        }
         // Comparing leaves the accumulator as it is, or as it was loaded.
         let held = if truth { steps::first(self.nodes, index, accumulator) } else { index };
         self.open = Some((bytes, Some(held)));
@@ -268,7 +283,7 @@ impl<'a> Compiler<'a> {
             Op::Select(_, yes, _) => choose::select(body.dtype(yes), vectors),
             Op::Cast(of, to) => cast::cast(body.dtype(of), to, vectors),
             Op::Table(..) => Some(choose::look_up),
-            Op::Input(_) | Op::Const(_) | Op::Bits(..) => None,
+            Op::Input(_) | Op::Const(_) | Op::Bits(..) | Op::Sum(_) => None,
         }
     }
 

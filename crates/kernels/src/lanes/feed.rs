@@ -4,7 +4,7 @@
 
 use pantile_lanes::{DType, Scalar};
 
-use super::kernel::{CHUNK, Slot};
+use super::kernel::{EACH, Slot};
 use super::load::{Strided, ramp, transfer};
 use super::program::Program;
 use super::scratch::Frame;
@@ -140,7 +140,7 @@ pub(crate) unsafe fn load(
                         unsafe { frame.fill(program, index, *dtype, from.start) };
                     }
                 } else if stride == 1 && *dtype != DType::Bool {
-                    frame.slots[index] = Slot { start: from.start, step: CHUNK, past: false };
+                    frame.slots[index] = Slot { start: from.start, step: EACH, past: false };
                 } else {
                     let to = Strided { start: frame.block(index), stride: 1 };
                     // SAFETY: the elements lie inside of the source, the block is our own.
@@ -152,19 +152,16 @@ pub(crate) unsafe fn load(
 }
 
 /// Whether rows that follow each other along the innermost loop of rows can be taken as one: every
-/// source goes on, or is the same in each row. Notes those that are the same.
+/// source goes on, or is the same in each row, or in each element of a row. Notes those that do not
+/// go on.
 pub(crate) fn joins_rows(sources: &[RawSource<'_>], walk: &Walk, frame: &mut Frame) -> bool {
     let row = i64::try_from(walk.row()).unwrap_or(i64::MAX);
     let joins = (sources.iter().enumerate()).all(|(index, source)| {
         let (along, step) = (walk.stride(index), walk.row_step(index));
         let goes_on = along.checked_mul(row) == Some(step);
-        let repeats = step == 0 && !goes_on;
-        frame.repeats[index] = repeats;
-        match source {
-            RawSource::Scalar(_) => true,
-            RawSource::Index { .. } => goes_on,
-            RawSource::Memory { .. } => goes_on || repeats,
-        }
+        let scalar = matches!(source, RawSource::Scalar(_));
+        frame.repeats[index] = !goes_on && !scalar;
+        goes_on || scalar || step == 0 || along == 0
     });
     if !joins {
         frame.repeats.fill(false);
@@ -172,7 +169,8 @@ pub(crate) fn joins_rows(sources: &[RawSource<'_>], walk: &Walk, frame: &mut Fra
     joins
 }
 
-/// Fills the slots of sources that are the same in each of so many rows, once for all of them.
+/// Fills the slots of sources that do not go on from row to row: once for all blocks of so many
+/// rows if each is the same.
 ///
 /// # Safety
 /// Promises 1 and 2 of the parent module; the sources were checked, and the rows are a block at
@@ -185,21 +183,35 @@ pub(crate) unsafe fn repeat_rows(
     rows: usize,
 ) {
     for (index, (source, dtype)) in sources.iter().zip(program.inputs()).enumerate() {
-        let (true, RawSource::Memory { start, .. }) = (frame.repeats[index], source) else {
+        if !frame.repeats[index] {
             continue;
-        };
-        let (place, stride) = walk.offsets(index, 0);
-        if frame.taken[index] == Some(place) {
+        }
+        let ((place, stride), step) = (walk.offsets(index, 0), walk.row_step(index));
+        if step == 0 && frame.taken[index] == Some(place) {
             continue;
         }
         frame.taken[index] = Some(place);
-        let from = Strided { start: element(*start, place, *dtype), stride };
-        for row in 0..rows {
-            let start = frame.block(index).wrapping_add(row * walk.row() * dtype.bytes());
-            // SAFETY: the elements lie inside of the source, the block is our own.
-            unsafe {
-                transfer(*dtype, [from, Strided { start, stride: 1 }], walk.row(), program.vectors);
+        // Rows beyond the last one are filled only where they are the same.
+        let rows = if step == 0 { rows } else { walk.rows_left().min(rows) };
+        let mut start = frame.block(index);
+        for row in 0..rows as i64 {
+            match source {
+                RawSource::Scalar(_) => {}
+                RawSource::Index { .. } => {
+                    let first = walk.place(index, 0).wrapping_add(step.wrapping_mul(row));
+                    // SAFETY: the slot has a block of its own, of numbers as wide as these.
+                    unsafe { ramp(first, walk.stride(index), start, walk.row()) };
+                }
+                RawSource::Memory { start: memory, .. } => {
+                    #[allow(clippy::cast_possible_truncation, reason = "checked to be inside")]
+                    let place = place + (step * row) as isize;
+                    let from = Strided { start: element(*memory, place, *dtype), stride };
+                    let to = Strided { start, stride: 1 };
+                    // SAFETY: the elements lie inside of the source, the block is our own.
+                    unsafe { transfer(*dtype, [from, to], walk.row(), program.vectors) };
+                }
             }
+            start = start.wrapping_add(walk.row() * dtype.bytes());
         }
     }
 }

@@ -7,6 +7,9 @@ use crate::simd::Vectors;
 /// Elements that a loop takes at a time. An operand that is the same everywhere is this long.
 pub(crate) const CHUNK: usize = 128;
 
+/// The step of a slot that has a place for every element.
+pub(crate) const EACH: usize = usize::MAX;
+
 /// One operation on a block.
 pub(super) type Kernel = unsafe fn(&Call);
 
@@ -15,7 +18,7 @@ pub(super) type Kernel = unsafe fn(&Call);
 pub(crate) struct Slot {
     /// Its first element.
     pub(crate) start: *mut u8,
-    /// Elements from one chunk to the next: [`CHUNK`], or 0 if all chunks are the same.
+    /// The bits of an element's number that count: [`EACH`], or 0 if all chunks are the same.
     pub(crate) step: usize,
     /// What steps write here goes past the caches; its place is that of a cache line.
     pub(crate) past: bool,
@@ -112,8 +115,8 @@ unsafe fn chunk_mut<'a, T: Copy>(start: *mut u8, done: usize, count: usize) -> &
 /// Promise 1 of [`Call`] for this operand, which nobody writes meanwhile.
 #[inline(always)]
 unsafe fn chunk<'a, T: Copy>(slot: Slot, done: usize, count: usize) -> &'a [Loose<T>] {
-    // A product rather than a choice: the compiler would make a loop for each.
-    let done = done / CHUNK * slot.step;
+    // Bits rather than a choice: the compiler would make a loop for each.
+    let done = done & slot.step;
     // SAFETY: promise 1; a loose element has no alignment.
     unsafe { std::slice::from_raw_parts(slot.start.cast::<Loose<T>>().add(done), count) }
 }

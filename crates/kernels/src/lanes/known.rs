@@ -200,5 +200,6 @@ fn type_of(body: &Body, op: &Op) -> DType {
         }
         Op::Cast(_, to) | Op::Bits(_, to) => to,
         Op::Table(..) => DType::U64,
+        Op::Sum(terms) => body.dtype(terms.nodes()[0]),
     }
 }

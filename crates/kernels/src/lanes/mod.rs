@@ -2,7 +2,7 @@
 //!
 //! A [`Program`] is a body made ready; [`map`] runs it for every element of a domain and
 //! [`reduce`](crate::reduce) folds what it gives. Inputs that lie side by side are read where they are,
-//! others are gathered block by block; everything between inputs and outputs stays in the first
+//! others are gathered block by block, or panel by panel if their rows are columns; everything between inputs and outputs stays in the first
 //! cache. Results do not depend on the order of loops or on the vectors of the processor; only
 //! the bits of a NaN that arithmetic makes are open, until `Canonical` fixes them.
 //!
@@ -27,12 +27,15 @@ mod kernel;
 mod known;
 mod load;
 mod machine;
+mod moves;
 mod ops;
 mod order;
+mod panel;
 mod program;
 mod run;
 mod scratch;
 mod steps;
+mod sum;
 mod walk;
 
 pub use checked::{Source, Target, Targets, map};

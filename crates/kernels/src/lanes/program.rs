@@ -2,13 +2,14 @@
 
 #![allow(unsafe_code, reason = "calls the loops that it chose; see the promises of the parent")]
 
-use pantile_lanes::{Body, DType, Scalar};
+use pantile_lanes::{Body, DType, Scalar, Terms};
 
 use super::compile::compile;
 use super::kernel::{CHUNK, Call, Kernel, Slot};
 use super::machine::{Machine, Step};
 use super::run::Way;
 use super::scratch::Frame;
+use super::sum::Adds;
 use crate::Error;
 use crate::simd::Vectors;
 
@@ -35,6 +36,9 @@ pub struct Program {
     pub(super) instructions: Vec<Instruction>,
     /// Whether steps write an output and nobody reads it: it may be written past the caches.
     pub(super) streams: Vec<bool>,
+    /// The output that the last of all steps writes, after which nothing is read: it may be written
+    /// over inputs.
+    pub(super) last: Option<usize>,
     /// Those that copy outputs, by number, from their origins.
     pub(super) copies: Vec<(usize, Instruction)>,
     /// The two inputs whose product is the only output.
@@ -57,6 +61,8 @@ pub(super) enum Instruction {
         operands: [usize; 3],
         words: &'static [u64],
     },
+    /// Exact sums.
+    Sum { adds: Adds, target: usize, operands: Box<[usize]>, vectors: Vectors },
     /// Steps, chunk by chunk.
     Steps { machine: Machine, steps: Box<[Step]> },
     /// The next instructions are left out if no element of this slot is true, or false.
@@ -158,6 +164,12 @@ impl Program {
                         .filter(|slot| outputs.contains(slot))
                         .for_each(|s| read[s - first] = true);
                 }
+                Instruction::Sum { target, operands, .. } => {
+                    let slots = operands.iter().chain([target]);
+                    slots
+                        .filter(|slot| outputs.contains(slot))
+                        .for_each(|s| read[s - first] = true);
+                }
                 Instruction::Guard { mask, .. } if outputs.contains(mask) => {
                     read[mask - first] = true;
                 }
@@ -176,6 +188,14 @@ impl Program {
         self.streams.iter_mut().zip(read).for_each(|(streams, read)| *streams &= !read);
     }
 
+    /// Finds the output that may be written over inputs.
+    pub(super) fn find_last(&mut self) {
+        let Some(Instruction::Steps { steps, .. }) = self.instructions.last() else { return };
+        let target = steps.last().and_then(|step| step.slots().1[1]);
+        let output = target.and_then(|slot| slot.checked_sub(self.inputs.len()));
+        self.last = output.filter(|output| *output < self.outputs.len() && self.copies.is_empty());
+    }
+
     /// Finds the registers that are local.
     pub(super) fn find_local(&mut self) {
         let first = self.slots() - self.registers;
@@ -183,6 +203,11 @@ impl Program {
         for instruction in &self.instructions {
             match instruction {
                 Instruction::Loop { target, operands, .. } => {
+                    for slot in operands.iter().chain([target]).filter(|slot| **slot >= first) {
+                        self.local[slot - first] = false;
+                    }
+                }
+                Instruction::Sum { target, operands, .. } => {
                     for slot in operands.iter().chain([target]).filter(|slot| **slot >= first) {
                         self.local[slot - first] = false;
                     }
@@ -212,7 +237,8 @@ impl Program {
     /// # Safety
     /// Slots of inputs and constants are readable and initialised, the others readable, writable
     /// and initialised, for so many elements of the widest type (a chunk where the step is 0);
-    /// writable ones overlap no others.
+    /// writable ones overlap no others, but the last output may be where inputs are that have the
+    /// same places.
     pub(crate) unsafe fn run(&self, slots: &[Slot], count: usize) {
         // SAFETY: the promises are the caller's.
         unsafe { run(&self.instructions, slots, count) }
@@ -246,6 +272,12 @@ unsafe fn run(instructions: &[Instruction], slots: &[Slot], count: usize) {
                 // SAFETY: promises 1 and 2 of a call by invariant 1 and the caller's, 3 by
                 // invariant 3.
                 unsafe { kernel(&call) };
+            }
+            Instruction::Sum { adds, target, operands, vectors } => {
+                let mut terms = [slots[*target]; Terms::MOST];
+                terms.iter_mut().zip(operands).for_each(|(term, slot)| *term = slots[*slot]);
+                // SAFETY: the same.
+                unsafe { adds(slots[*target].start, &terms, count, *vectors) };
             }
             // SAFETY: promises of a machine by invariants 1, 3 and 4, and the caller's.
             Instruction::Steps { machine, steps } => unsafe { machine(steps, slots, count) },

@@ -4,11 +4,16 @@
 
 use std::ops::Range;
 
+use pantile_lanes::DType;
+
 use super::feed::{
-    RawSource, add_sources, check_sources, counted, element, fill_scalars, inside, load,
+    RawSource, add_sources, check_sources, counted, element, fill_scalars, inside, joins_rows,
+    load, repeat_rows,
 };
-use super::kernel::{CHUNK, Slot};
+use super::kernel::{EACH, Slot};
 use super::load::{Strided, transfer};
+use super::moves::move_boxes;
+use super::panel::{each_panel, find_turned};
 use super::program::Program;
 use super::scratch::{Frame, Scratch};
 use super::walk::Walk;
@@ -58,6 +63,10 @@ pub unsafe fn map_raw(
         inside(walk.reach(sources.len() + index), target.bytes, *dtype)?;
     }
     let store = Store { program, sources, targets };
+    // SAFETY: promises 1 and 2; the elements of boxes were checked like all others.
+    if unsafe { move_boxes(shape, &store, walk) } {
+        return Ok(());
+    }
     // SAFETY: promises 1 and 2; that elements lie inside of their bytes was just checked.
     unsafe { each_block(program, sources, scratch, &store) };
     Ok(())
@@ -78,10 +87,18 @@ unsafe fn each_block(
     frame.prepare(program);
     fill_scalars(program, sources, frame);
     store.choose_ways(walk, frame);
+    if find_turned(program, sources, walk, frame) {
+        // SAFETY: the caller's promises.
+        return unsafe { each_panel(sources, walk, frame, store) };
+    }
     let row = walk.row();
     // What is to be streamed must not leave the first cache before.
     let near = frame.ways.contains(&Way::Streamed) && !program.instructions.is_empty();
     let longest = if near { program.block().min(NEAR) } else { program.block() };
+    if row <= longest / 2 && store.joins_rows(walk, frame) {
+        // SAFETY: the caller's promises.
+        return unsafe { each_join(sources, walk, frame, (store, longest / row)) };
+    }
     loop {
         let (mut first, lead) = (0, store.lead(walk, frame));
         while first < row {
@@ -102,6 +119,44 @@ unsafe fn each_block(
             break;
         }
     }
+    end_streams(frame);
+}
+
+/// Computes all blocks of a domain whose rows are short, up to `most` of them as one.
+///
+/// # Safety
+/// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared,
+/// and rows can be joined.
+unsafe fn each_join(
+    sources: &[RawSource<'_>],
+    walk: &mut Walk,
+    frame: &mut Frame,
+    (store, most): (&Store<'_>, usize),
+) {
+    let program = store.program;
+    loop {
+        let rows = walk.folded_rows().unwrap_or(1).min(most);
+        let block = (0, rows * walk.row());
+        store.before(walk, frame, 0);
+        // SAFETY: the caller's promises. Slots are blocks of our own, sources that were checked, or
+        // targets that overlap no source and no other target.
+        unsafe {
+            repeat_rows(program, sources, walk, frame, most);
+            load(program, sources, walk, frame, block);
+            program.run(&frame.slots, block.1);
+            program.copy(frame, block.1);
+            store.after(walk, frame, block);
+        }
+        walk.skip_rows(rows - 1);
+        if !walk.advance() {
+            break;
+        }
+    }
+    end_streams(frame);
+}
+
+/// Makes what was written past the caches visible before anything that is written later.
+pub(super) fn end_streams(frame: &Frame) {
     if frame.ways.iter().any(|way| matches!(way, Way::Streamed | Way::Past)) {
         fence();
     }
@@ -134,10 +189,10 @@ fn way(bytes: usize, row_bytes: usize, steps: bool) -> Way {
 }
 
 /// Brings outputs to their targets.
-struct Store<'a> {
-    program: &'a Program,
-    sources: &'a [RawSource<'a>],
-    targets: &'a [RawTarget<'a>],
+pub(super) struct Store<'a> {
+    pub(super) program: &'a Program,
+    pub(super) sources: &'a [RawSource<'a>],
+    pub(super) targets: &'a [RawTarget<'a>],
 }
 
 impl Store<'_> {
@@ -146,16 +201,62 @@ impl Store<'_> {
     fn choose_ways(&self, walk: &Walk, frame: &mut Frame) {
         for (index, dtype) in self.program.outputs().iter().enumerate() {
             let operand = self.sources.len() + index;
-            let alone = (0..operand + self.targets.len() - index)
-                .filter(|other| *other != operand)
-                .all(|other| apart(&self.bytes(walk, operand), &self.bytes(walk, other)));
+            let alone = self.alone(walk, index, |_| true);
+            let over = self.alone(walk, index, |other| !self.same_places(walk, other, index));
             frame.ways[index] = if walk.stride(operand) == 1 && alone {
                 let steps = self.program.streams[index];
-                way(walk.elements() * dtype.bytes(), walk.row() * dtype.bytes(), steps)
+                // Rows that are joined are as long as all of them.
+                let rows =
+                    if self.goes_on(walk, index) { walk.folded_rows().unwrap_or(1) } else { 1 };
+                way(walk.elements() * dtype.bytes(), rows * walk.row() * dtype.bytes(), steps)
+            } else if walk.stride(operand) == 1 && over && self.program.last == Some(index) {
+                // What was just read is in the caches.
+                Way::Direct
             } else {
                 Way::Copied
             };
         }
+    }
+
+    /// Whether rows that follow each other can be computed as one. Notes the sources that are the
+    /// same in each.
+    fn joins_rows(&self, walk: &Walk, frame: &mut Frame) -> bool {
+        walk.folded_rows().is_some()
+            && (0..self.targets.len()).all(|target| self.goes_on(walk, target))
+            && joins_rows(self.sources, walk, frame)
+    }
+
+    /// Whether the next row of a target begins where a row ends.
+    fn goes_on(&self, walk: &Walk, target: usize) -> bool {
+        let operand = self.sources.len() + target;
+        let row = i64::try_from(walk.row()).unwrap_or(i64::MAX);
+        walk.stride(operand).checked_mul(row) == Some(walk.row_step(operand))
+    }
+
+    /// True if nobody has bytes of a target, of those that `looks_at` asks about by their numbers.
+    pub(super) fn alone(
+        &self,
+        walk: &Walk,
+        target: usize,
+        looks_at: impl Fn(usize) -> bool,
+    ) -> bool {
+        let operand = self.sources.len() + target;
+        let own = self.bytes(walk, operand);
+        let others = (0..self.sources.len() + self.targets.len()).filter(|other| *other != operand);
+        others.filter(|other| looks_at(*other)).all(|other| apart(&own, &self.bytes(walk, other)))
+    }
+
+    /// Whether a source has the places of a target, one by one.
+    fn same_places(&self, walk: &Walk, source: usize, target: usize) -> bool {
+        let Some(RawSource::Memory { start, .. }) = self.sources.get(source) else { return false };
+        let (from, to) = (self.program.inputs()[source], self.program.outputs()[target]);
+        let operand = self.sources.len() + target;
+        let first = |start: *const u8, operand: usize, dtype: DType| {
+            element(start, walk.offsets(operand, 0).0, dtype)
+        };
+        from.bytes() == to.bytes()
+            && walk.moves_alike(source, operand)
+            && first(*start, source, from) == first(self.targets[target].start, operand, to)
     }
 
     /// Elements of a row before the first whose place in a target that is written past the caches
@@ -172,14 +273,14 @@ impl Store<'_> {
     }
 
     /// Brings the slots of direct targets to a block.
-    fn before(&self, walk: &Walk, frame: &mut Frame, first: usize) {
+    pub(super) fn before(&self, walk: &Walk, frame: &mut Frame, first: usize) {
         for (index, target) in self.targets.iter().enumerate() {
             let operand = self.sources.len() + index;
             if matches!(frame.ways[index], Way::Direct | Way::Past) {
                 let (place, _) = walk.offsets(operand, first);
                 let start = element(target.start, place, self.program.outputs()[index]);
                 let past = frame.ways[index] == Way::Past && start.addr().is_multiple_of(LINE);
-                frame.slots[operand] = Slot { start, step: CHUNK, past };
+                frame.slots[operand] = Slot { start, step: EACH, past };
             }
         }
     }
@@ -188,7 +289,7 @@ impl Store<'_> {
     ///
     /// # Safety
     /// Promises 1 and 2 of the parent module; targets were checked and the block computed.
-    unsafe fn after(&self, walk: &Walk, frame: &Frame, (first, count): (usize, usize)) {
+    pub(super) unsafe fn after(&self, walk: &Walk, frame: &Frame, (first, count): (usize, usize)) {
         for (index, (target, dtype)) in self.targets.iter().zip(self.program.outputs()).enumerate()
         {
             let operand = self.sources.len() + index;

@@ -4,8 +4,9 @@
 
 use pantile_lanes::DType;
 
-use super::kernel::{CHUNK, Slot};
+use super::kernel::{CHUNK, EACH, Slot};
 use super::load::{Strided, transfer};
+use super::machine::PASS;
 use super::program::Program;
 use super::run::Way;
 use super::walk::Walk;
@@ -37,7 +38,9 @@ impl Scratch {
 /// The blocks of a program.
 ///
 /// Invariants:
-/// 1. `lines` has room for a block of the widest type for every slot, and a line more each.
+/// 1. `lines` has room for a block of the widest type for every slot, and a line more each; for a
+///    pass of steps for registers that are local. Those lie close together: a place that was just
+///    written must not be taken for another one 4096 bytes away.
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
     lines: Vec<Line>,
@@ -49,6 +52,9 @@ pub(crate) struct Frame {
     pub(super) repeats: Vec<bool>,
     /// How outputs come to their targets.
     pub(super) ways: Vec<Way>,
+    /// The inputs whose rows are columns in memory.
+    pub(super) turned: Vec<usize>,
+    panels: Vec<Line>,
 }
 
 impl Frame {
@@ -56,23 +62,27 @@ impl Frame {
     pub(crate) fn prepare(&mut self, program: &Program) {
         // One line more than a block keeps blocks from competing for places in the cache.
         let each = (program.block() * program.widest).div_ceil(size_of::<Line>()) + 1;
-        let lines = each * program.slots();
+        let few = PASS.div_ceil(size_of::<Line>());
+        let first = program.slots() - program.registers;
+        let local = |slot: usize| slot >= first && program.local[slot - first];
+        let lines = (0..program.slots()).map(|slot| if local(slot) { few } else { each }).sum();
         if self.lines.len() < lines {
             self.lines.resize(lines, Line([0; 64]));
         }
-        let start = self.lines.as_mut_ptr();
+        let mut next = self.lines.as_mut_ptr();
         self.slots.clear();
-        let first = program.slots() - program.registers;
         self.slots.extend((0..program.slots()).map(|slot| {
-            let local = slot >= first && program.local[slot - first];
-            let step = if local { 0 } else { CHUNK };
+            let (step, lines) = if local(slot) { (0, few) } else { (EACH, each) };
+            let start = next.cast();
             // SAFETY: invariant 1, the block lies inside of the lines.
-            Slot { start: unsafe { start.add(slot * each) }.cast(), step, past: false }
+            next = unsafe { next.add(lines) };
+            Slot { start, step, past: false }
         }));
         self.taken.clear();
         self.taken.resize(program.inputs.len(), None);
         self.repeats.clear();
         self.repeats.resize(program.inputs.len(), false);
+        self.turned.clear();
         self.ways.clear();
         self.ways.resize(program.outputs.len(), Way::Copied);
         let first = program.inputs.len() + program.outputs.len();
@@ -98,6 +108,15 @@ impl Frame {
         let to = Strided { start: self.block(slot), stride: 1 };
         // SAFETY: the caller's promise; a block is longer than a chunk (invariant 1).
         unsafe { transfer(dtype, [from, to], CHUNK, program.vectors()) };
+    }
+
+    /// So many bytes for each input that is turned, one after the other; a multiple of a line.
+    pub(super) fn panels(&mut self, bytes: usize) -> *mut u8 {
+        let lines = bytes / size_of::<Line>() * self.turned.len();
+        if self.panels.len() < lines {
+            self.panels.resize(lines, Line([0; 64]));
+        }
+        self.panels.as_mut_ptr().cast()
     }
 
     /// The block of a slot that stays in it.

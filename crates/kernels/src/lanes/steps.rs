@@ -93,7 +93,11 @@ pub(super) fn step(
                 (Code::Square, 0, 0, false)
             } else {
                 let codes = with(two, nodes.body.dtype(left)).unwrap_or([Code::Add; 2]);
-                let code = codes[usize::from(!is_left)];
+                let code = match codes[usize::from(!is_left)] {
+                    Code::Min if is_bound(inner) => Code::AtMost,
+                    Code::Max if is_bound(inner) => Code::AtLeast,
+                    code => code,
+                };
                 (code, slot(other), truths.unwrap_or(0), constant(other))
             }
         }
@@ -101,11 +105,58 @@ pub(super) fn step(
         _ => (Code::Abs, 0, 0, false),
     };
     let first = if accumulator == Some(first) { NONE } else { slots(first) };
-    Step { code, flat, first, x, y, target: NONE, words }
+    Step { code, flat, first, x, y, target: NONE, words, more: Vec::new() }
+}
+
+/// Makes a step part of the one before it, if there is a code for both: every step takes about as
+/// long as two operations.
+pub(super) fn join(before: &mut Step, step: &Step) -> bool {
+    if step.first != NONE || before.target != NONE {
+        return false;
+    }
+    let code = match (before.code, step.code) {
+        (Code::TimesPlus, Code::TimesPlus) if before.flat && step.flat && before.x == step.x => {
+            before.more.push(before.y);
+            Code::Horner
+        }
+        (Code::Horner, Code::TimesPlus) if step.flat && before.x == step.x => Code::Horner,
+        (Code::AddProduct, Code::AddProduct) if before.flat && step.flat => {
+            before.more.extend([before.x, before.y]);
+            Code::AddProducts
+        }
+        (Code::AddProducts, Code::AddProduct) if step.flat => Code::AddProducts,
+        (Code::Neg, Code::TimesPlus) => Code::NegTimesPlus,
+        (Code::Neg, Code::PlusFused) => Code::FusedMinus,
+        // A constant is best read once for all vectors.
+        _ if before.flat => return false,
+        (Code::Add, Code::Add) => Code::AddThenAdd,
+        (Code::Mul, Code::Add) => Code::MulThenAdd,
+        (Code::Mul, Code::Mul) => Code::MulThenMul,
+        (Code::Sub, Code::SubFrom) => Code::SubThenSubFrom,
+        _ => return false,
+    };
+    match code {
+        Code::Horner => before.more.push(step.y),
+        Code::AddProducts => before.more.extend([step.x, step.y]),
+        Code::NegTimesPlus | Code::FusedMinus => {
+            (before.x, before.y, before.flat) = (step.x, step.y, step.flat);
+        }
+        _ => (before.y, before.flat) = (step.x, step.flat),
+    }
+    (before.code, before.target) = (code, step.target);
+    true
 }
 
 fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64)
+}
+
+/// True for a constant that is neither NaN nor zero: comparing with it is all that a minimum or a
+/// maximum takes.
+fn is_bound(op: Op) -> bool {
+    let Op::Const(value) = op else { return false };
+    let magnitude = value.get::<f64>().or_else(|| value.get::<f32>().map(f64::from));
+    magnitude.is_some_and(|value| value.abs() > 0.0)
 }
 
 /// The code of an operation on floats.

@@ -145,6 +145,11 @@ impl Walk {
         self.steps[operand * self.axes + axis]
     }
 
+    /// Whether two operands move alike from one position to the next.
+    pub(crate) fn moves_alike(&self, one: usize, other: usize) -> bool {
+        self.order.iter().all(|axis| self.step(one, *axis) == self.step(other, *axis))
+    }
+
     /// Elements of the domain; it was checked to lie in memory.
     pub(crate) fn elements(&self) -> usize {
         self.order.iter().map(|axis| self.extents[*axis]).fold(1, usize::saturating_mul)
@@ -201,6 +206,11 @@ impl Walk {
     pub(crate) fn kept_rows(&self) -> Option<usize> {
         let axis = self.outside()?;
         (self.kept + 1 == self.order.len()).then(|| self.extents[axis] - self.position[axis])
+    }
+
+    /// Rows that follow each other along the innermost loop of rows, from this one on.
+    pub(crate) fn rows_left(&self) -> usize {
+        self.outside().map_or(1, |axis| self.extents[axis] - self.position[axis])
     }
 
     /// How far an operand goes from one row to the next along the innermost loop of rows.

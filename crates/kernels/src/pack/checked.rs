@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "calls the raw loops after checking what they ask for")]
 
 use super::walk::{Side, each_offset};
-use super::{Twin, combine, combine_two, copy, fill, worth_streaming};
+use super::{Spread, Twin, combine, combine_two, copy, copy_box, fill, worth_streaming};
 use crate::{Combination, DType, Element, Error, Layout, Nest, Scalar, bytes_of};
 
 /// Copies elements of `element_bytes` bytes; see [`copy`].
@@ -39,6 +39,51 @@ pub fn copy_elements<T: Element>(nest: &Nest, source: &[T], target: &mut [T]) ->
     // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references.
     unsafe { copy(nest, bytes, source.as_ptr().cast(), target.as_mut_ptr().cast(), streaming) };
     Ok(())
+}
+
+/// Copies a box between two memories, past the caches if it has very many elements; see
+/// [`copy_box`]. Where the target has several elements at one place, one of them stays.
+///
+/// # Errors
+/// If no element has so many bytes, there is not one stride per axis, or a memory is too short.
+pub fn copy_box_bytes(
+    shape: &[usize],
+    element_bytes: usize,
+    (source, from): (&[u8], Spread<'_>),
+    (target, into): (&mut [u8], Spread<'_>),
+) -> Result<(), Error> {
+    if ![1, 2, 4, 8, 16].contains(&element_bytes) {
+        return Err(Error::ElementBytes { got: element_bytes });
+    }
+    reaches(shape, from, source.len() / element_bytes)?;
+    reaches(shape, into, target.len() / element_bytes)?;
+    let elements = shape.iter().try_fold(1usize, |all, count| all.checked_mul(*count));
+    let streaming = worth_streaming(elements.unwrap_or(usize::MAX).saturating_mul(element_bytes));
+    let (source, target) = ((source.as_ptr(), from), (target.as_mut_ptr(), into));
+    // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references.
+    unsafe { copy_box(shape, element_bytes, source, target, streaming) };
+    Ok(())
+}
+
+/// Refuses a box with elements outside of a memory of so many.
+fn reaches(shape: &[usize], at: Spread<'_>, elements: usize) -> Result<(), Error> {
+    if at.strides.len() != shape.len() {
+        let (got, expected) = (at.strides.len(), shape.len());
+        return Err(Error::Counts { what: "strides", got, expected });
+    }
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    let (mut lowest, mut highest) = (at.offset as i128, at.offset as i128);
+    for (count, stride) in shape.iter().zip(at.strides) {
+        let last = (*count as i128 - 1).saturating_mul(*stride as i128);
+        lowest = lowest.saturating_add(last.min(0));
+        highest = highest.saturating_add(last.max(0));
+    }
+    if lowest >= 0 && highest < elements as i128 {
+        return Ok(());
+    }
+    Err(Error::Reach { lowest, highest, elements })
 }
 
 /// Combines elements into a target; see [`combine`].

@@ -56,9 +56,9 @@ unsafe fn copy_elements<T: Copy>(nest: &Nest, source: *const u8, target: *mut u8
 
 /// Where the two sides of a tile start.
 #[derive(Clone, Copy)]
-struct Ends<T> {
-    source: *const T,
-    target: *mut T,
+pub(super) struct Ends<T> {
+    pub(super) source: *const T,
+    pub(super) target: *mut T,
 }
 
 impl<T> Ends<T> {
@@ -73,7 +73,7 @@ impl<T> Ends<T> {
 
 /// # Safety
 /// Promises 1 to 4, for the cells of the tile.
-unsafe fn copy_tile<T: Copy>(tile: &Tile<'_>, at: Ends<T>, streaming: bool) {
+pub(super) unsafe fn copy_tile<T: Copy>(tile: &Tile<'_>, at: Ends<T>, streaming: bool) {
     let run = tile.run;
     let bytes = run.count * size_of::<T>();
     let copy: unsafe fn(&Tile<'_>, Ends<T>) = match (run.source, run.target, run.count) {

@@ -18,18 +18,21 @@
 //!
 //! Pointers need no alignment.
 
+mod boxes;
 mod checked;
 mod combine;
 mod copy;
 mod fill;
 mod simd;
 pub(crate) mod stream;
+mod turn;
 mod two;
 mod walk;
 
+pub use boxes::{Spread, copy_box};
 pub use checked::{
-    combine_bytes, combine_elements, combine_two_bytes, copy_bytes, copy_elements, fill_bytes,
-    fill_elements,
+    combine_bytes, combine_elements, combine_two_bytes, copy_box_bytes, copy_bytes, copy_elements,
+    fill_bytes, fill_elements,
 };
 pub use combine::combine;
 pub use copy::copy;

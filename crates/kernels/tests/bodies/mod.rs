@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 use pantile_kernels::{DType, Scalar};
-use pantile_lanes::{Body, Node, One, Op, Table, Two, evaluate};
+use pantile_lanes::{Body, Node, One, Op, Table, Terms, Two, evaluate};
 use pantile_testkit::Rng;
 
 /// The types that lanes have.
@@ -194,6 +194,16 @@ impl Case {
                 self.add(Op::Cast(a, to), !is_float(to) || exact || kept)
             }
             _ if rng.chance(1, 3) => self.add(Op::Table(TABLE, a), true),
+            _ if rng.chance(1, 2) => {
+                let some: Vec<Node> = self
+                    .nodes
+                    .iter()
+                    .copied()
+                    .filter(|node| self.body.dtype(*node) == self.body.dtype(a))
+                    .collect();
+                let terms: Vec<Node> = (0..=rng.below(8)).map(|_| *rng.pick(&some)).collect();
+                self.add(Op::Sum(Terms::new(&terms).expect("up to eight")), false)
+            }
             _ => fixed(a) && self.add(Op::Bits(a, *rng.pick(&LANES)), true),
         }
     }

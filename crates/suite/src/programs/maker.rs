@@ -137,7 +137,7 @@ impl<'r> Maker<'r> {
         let mut length = || match self.rng.below(12) {
             0 => 0,
             1 => 1,
-            2 if ndim == 1 => 10 + self.rng.below(60),
+            2 if ndim == 1 || self.rng.chance(1, 3) => 10 + self.rng.below(60),
             4 if ndim == 1 && self.rng.chance(1, 6) => 250 + self.rng.below(600),
             3 if ndim < 3 => 9,
             _ if ndim == 3 => 1 + self.rng.below(4),

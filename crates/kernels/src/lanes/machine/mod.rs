@@ -21,7 +21,7 @@ use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 use vector::Vector;
 
 /// One step: what is done to the accumulator, with the slots that it reads or writes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) code: Code,
     /// Of codes that read x and y: y is a constant, and one chunk of it is there; x is, of codes
@@ -36,7 +36,13 @@ pub(super) struct Step {
     pub(super) target: u32,
     /// The table of [`Code::LookUp`], not empty.
     pub(super) words: &'static [u64],
+    /// What [`Code::Horner`] and [`Code::AddProducts`] have instead of y, or x and y: inputs and
+    /// constants, of which one chunk is there.
+    pub(super) more: Vec<u32>,
 }
+
+/// Bytes of the longest pass: what steps use of a register that is local.
+pub(super) const PASS: usize = 512;
 
 /// No slot.
 pub(super) const NONE: u32 = u32::MAX;
@@ -93,6 +99,18 @@ pub(super) fn machine(bytes: usize, vectors: Vectors) -> Option<Machine> {
     };
 }
 
+/// True if any of some truth values is, or one after them; they are a multiple of eight.
+///
+/// # Safety
+/// They may be read.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn any(truths: *const u8, count: usize) -> bool {
+    let words = truths.cast::<u64>();
+    // SAFETY: the caller's promise.
+    (0..count / 8).fold(0, |all, at| all | unsafe { words.add(at).read_unaligned() }) != 0
+}
+
 /// Declares the codes, and the function that does what they say.
 macro_rules! codes {
     (
@@ -110,6 +128,10 @@ macro_rules! codes {
             Replace,
             /// The word of a table at a.
             LookUp,
+            /// a times x, and a constant more, for each of some constants.
+            Horner,
+            /// a, and for each of some inputs its product with a constant more.
+            AddProducts,
             $($alone,)*
             $($with,)*
             $($both,)*
@@ -120,9 +142,9 @@ macro_rules! codes {
         impl Code {
             fn kind(self) -> Kind {
                 match self {
-                    Self::LookUp $(| Self::$alone)* => Kind::Alone,
+                    Self::LookUp | Self::AddProducts $(| Self::$alone)* => Kind::Alone,
                     Self::Keep | Self::Replace $(| Self::$both)* => Kind::Both,
-                    $(Self::$with)|* => Kind::With,
+                    Self::Horner $(| Self::$with)* => Kind::With,
                     $(Self::$truth)|* => Kind::Truth,
                 }
             }
@@ -148,7 +170,7 @@ macro_rules! codes {
                 // Where the pass is in a slot. There are many steps: no product, no check.
                 let place = |slot: u32, at: usize| {
                     let slot = *slots.get_unchecked(slot as usize);
-                    slot.start.wrapping_add(if slot.step == 0 { 0 } else { at })
+                    slot.start.wrapping_add(at & slot.step)
                 };
                 let lanes = |slot: u32| place(slot, at * V::BYTES);
                 let load = |from: *mut u8, i: usize| {
@@ -172,9 +194,29 @@ macro_rules! codes {
                     }
                     Code::Replace => {
                         let (x, y) = (place(step.x, at), lanes(step.y));
-                        for i in 0..N {
-                            let mask = V::read_truths(truths(x, i));
-                            acc[i] = load(y, i).where_else(mask, acc[i]);
+                        // What is rare is nowhere in most passes.
+                        if any(x, N * V::LANES) {
+                            for i in 0..N {
+                                let mask = V::read_truths(truths(x, i));
+                                acc[i] = load(y, i).where_else(mask, acc[i]);
+                            }
+                        }
+                    }
+                    Code::AddProducts => {
+                        for pair in step.more.as_chunks::<2>().0 {
+                            let (x, same) = (lanes(pair[0]), V::load(lanes(pair[1])));
+                            for i in 0..N {
+                                acc[i] = acc[i].add(load(x, i).mul(same));
+                            }
+                        }
+                    }
+                    Code::Horner => {
+                        let x = lanes(step.x);
+                        for constant in &step.more {
+                            let same = V::load(lanes(*constant));
+                            for i in 0..N {
+                                acc[i] = acc[i].mul_add(load(x, i), same);
+                            }
                         }
                     }
                     Code::LookUp => {
@@ -270,6 +312,8 @@ codes! {
         DivInto |a, x| x.div(a);
         Min |a, x| a.min(x);
         Max |a, x| a.max(x);
+        AtMost |a, x| a.at_most(x);
+        AtLeast |a, x| a.at_least(x);
         Plus |a, x| a.plus(x);
         Minus |a, x| a.minus(x);
         MinusFrom |a, x| x.minus(a);
@@ -284,6 +328,12 @@ codes! {
     both {
         TimesPlus |a, x, y| a.mul_add(x, y);
         PlusFused |a, x, y| x.mul_add(y, a);
+        NegTimesPlus |a, x, y| a.neg().mul_add(x, y);
+        FusedMinus |a, x, y| x.mul_add(y, a.neg());
+        AddThenAdd |a, x, y| a.add(x).add(y);
+        MulThenAdd |a, x, y| a.mul(x).add(y);
+        MulThenMul |a, x, y| a.mul(x).mul(y);
+        SubThenSubFrom |a, x, y| y.sub(a.sub(x));
         AddSum |a, x, y| a.add(x.add(y));
         AddDifference |a, x, y| a.add(x.sub(y));
         AddProduct |a, x, y| a.add(x.mul(y));
@@ -314,12 +364,13 @@ codes! {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{__m256, __m256d, __m512, __m512d, Slot, Step, Vector, step};
+    use super::{__m256, __m256d, __m512, __m512d, PASS, Slot, Step, Vector, step};
 
     /// # Safety
     /// Promises 1 and 2 of a machine.
     #[inline(always)]
     unsafe fn run<V: Vector, const N: usize>(steps: &[Step], slots: &[Slot], count: usize) {
+        const { assert!(N * size_of::<V>() <= PASS && FEW <= N, "a pass has its bytes") };
         let mut at = 0;
         // SAFETY: the promises; passes end before `count`, the last ones by their tails.
         unsafe {
@@ -349,7 +400,7 @@ mod x86 {
     /// Vectors of a pass over what is left.
     const FEW: usize = 4;
 
-    /// Declares machines of `$n` vectors.
+    /// Declares machines of `$n` vectors; a pass is a chunk at most.
     macro_rules! machines {
         ($($name:ident, $features:literal, $vector:ident, $n:literal;)*) => {$(
             /// # Safety

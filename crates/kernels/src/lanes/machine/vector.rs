@@ -35,6 +35,9 @@ pub(super) trait Vector: Copy {
     unsafe fn mul_add(self, factor: Self, term: Self) -> Self;
     unsafe fn min(self, other: Self) -> Self;
     unsafe fn max(self, other: Self) -> Self;
+    /// The same of another that is neither NaN nor zero.
+    unsafe fn at_most(self, other: Self) -> Self;
+    unsafe fn at_least(self, other: Self) -> Self;
     unsafe fn neg(self) -> Self;
     unsafe fn abs(self) -> Self;
     unsafe fn sqrt(self) -> Self;
@@ -119,6 +122,18 @@ macro_rules! by_selection {
                 let most = self.and(other).where_else(self.eq(other), $most(self, other));
                 self.where_else($unordered(self), most)
             }
+        }
+
+        #[inline(always)]
+        unsafe fn at_most(self, other: Self) -> Self {
+            // SAFETY: promise 1.
+            unsafe { $least(other, self) }
+        }
+
+        #[inline(always)]
+        unsafe fn at_least(self, other: Self) -> Self {
+            // SAFETY: promise 1.
+            unsafe { $most(other, self) }
         }
 
         #[inline(always)]

@@ -1,0 +1,123 @@
+//! Sources whose rows are columns in memory: they are turned a panel of rows at a time.
+//!
+//! Reading such a row by itself takes one element of every line that it meets, and the next row
+//! meets the same lines again when they are long gone.
+
+#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
+
+use pantile_lanes::DType;
+
+use super::feed::{RawSource, element, load};
+use super::kernel::{EACH, Slot};
+use super::program::Program;
+use super::run::{Store, end_streams};
+use super::scratch::Frame;
+use super::walk::Walk;
+use crate::pack::{Spread, copy_box};
+
+/// Rows of a panel: elements of eight bytes fill two lines.
+const ROWS: usize = 16;
+
+/// Columns of a panel.
+const COLUMNS: usize = 128;
+
+/// Bytes from one row of a panel to the next, with a line between them.
+const PITCH: usize = COLUMNS * 8 + 64;
+
+/// Notes the sources whose next row is nearer than their next element; false if there are none.
+/// The loops are arranged.
+pub(super) fn find_turned(
+    program: &Program,
+    sources: &[RawSource<'_>],
+    walk: &Walk,
+    frame: &mut Frame,
+) -> bool {
+    for (index, (source, dtype)) in sources.iter().zip(program.inputs()).enumerate() {
+        let (along, across) = (walk.stride(index).unsigned_abs(), walk.row_step(index));
+        let nearer = across != 0 && across.unsigned_abs() < along;
+        if nearer && *dtype != DType::Bool && matches!(source, RawSource::Memory { .. }) {
+            frame.turned.push(index);
+        }
+    }
+    !frame.turned.is_empty()
+}
+
+/// Computes all blocks of a domain, panel by panel, down all rows before the next columns: lines
+/// of the turned sources that have more rows than a panel are met again while they are near.
+///
+/// # Safety
+/// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared
+/// and has turned sources.
+pub(super) unsafe fn each_panel(
+    sources: &[RawSource<'_>],
+    walk: &mut Walk,
+    frame: &mut Frame,
+    store: &Store<'_>,
+) {
+    let (program, row) = (store.program, walk.row());
+    for first in (0..row).step_by(COLUMNS) {
+        let block = (first, COLUMNS.min(row - first));
+        loop {
+            let rows = walk.folded_rows().unwrap_or(1).min(ROWS);
+            // SAFETY: the caller's promises.
+            let panels = unsafe { turn(store, walk, frame, (rows, block)) };
+            for row in 0..rows {
+                frame.show_row(panels, row);
+                store.before(walk, frame, first);
+                // SAFETY: the caller's promises. Slots are blocks or panels of our own, sources
+                // that were checked, or targets that overlap no source and no other target.
+                unsafe {
+                    load(program, sources, walk, frame, block);
+                    program.run(&frame.slots, block.1);
+                    program.copy(frame, block.1);
+                    store.after(walk, frame, block);
+                }
+                if row + 1 < rows {
+                    walk.skip_rows(1);
+                }
+            }
+            if !walk.advance() {
+                break;
+            }
+        }
+    }
+    end_streams(frame);
+}
+
+/// Brings so many rows of a block of columns to the panels, from the row of the walk on.
+///
+/// # Safety
+/// Promises 1 and 2 of the parent module; the sources were checked.
+unsafe fn turn(
+    store: &Store<'_>,
+    walk: &Walk,
+    frame: &mut Frame,
+    (rows, (first, count)): (usize, (usize, usize)),
+) -> *mut u8 {
+    let panels = frame.panels(ROWS * PITCH);
+    for (number, index) in frame.turned.iter().enumerate() {
+        let RawSource::Memory { start, .. } = store.sources[*index] else { continue };
+        let dtype = store.program.inputs()[*index];
+        let (place, along) = walk.offsets(*index, first);
+        let across = isize::try_from(walk.row_step(*index)).unwrap_or(0);
+        let from = Spread { offset: 0, strides: &[across, along] };
+        let pitch = (PITCH / dtype.bytes()).cast_signed();
+        let into = Spread { offset: 0, strides: &[pitch, 1] };
+        let source = (element(start, place, dtype).cast_const(), from);
+        let panel = panels.wrapping_add(number * ROWS * PITCH);
+        // SAFETY: the elements lie inside of the source; a panel has room for them.
+        unsafe { copy_box(&[rows, count], dtype.bytes(), source, (panel, into), false) };
+    }
+    panels
+}
+
+impl Frame {
+    /// Brings the slots of turned inputs to a row of their panels; they need no other load.
+    fn show_row(&mut self, panels: *mut u8, row: usize) {
+        for (number, index) in self.turned.iter().enumerate() {
+            let start = panels.wrapping_add((number * ROWS + row) * PITCH);
+            self.slots[*index] = Slot { start, step: EACH, past: false };
+            self.repeats[*index] = true;
+        }
+    }
+}
