@@ -161,7 +161,7 @@ pub(super) const PARTS: usize = 4;
 /// Promises 1 to 4, for `bytes` bytes, a multiple of [`LINE`]; `target` is aligned to it.
 #[inline]
 pub(super) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize) {
-    debug_assert!(target.addr().is_multiple_of(LINE) && bytes.is_multiple_of(LINE));
+    debug_assert!(bytes == 0 || target.addr().is_multiple_of(LINE) && bytes.is_multiple_of(LINE));
     #[cfg(target_arch = "x86_64")]
     {
         let copy = if is_x86_feature_detected!("avx2") { x86::copy_wide } else { x86::copy };
