@@ -64,7 +64,7 @@ from ._io import from_callback, load, save
 from ._progress import computing as _computing
 from ._progress import progress
 from ._reductions import *  # noqa: F403
-from ._scopes import comm_stats, no_comm
+from ._scopes import comm_stats, no_comm, steps_per_exchange
 from ._shapes import *  # noqa: F403
 from ._world import hosted_ranks, init, rank, ranks
 
@@ -87,7 +87,7 @@ __all__ = [
     "positive", "pow", "prod", "progress", "random", "rank", "ranks", "real", "reciprocal",
     "remainder", "repeat", "reshape", "result_type", "roll", "round", "save", "searchsorted",
     "Section", "sign", "signbit", "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack",
-    "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril",
+    "std", "steps_per_exchange", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril",
     "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unique_all", "unique_counts",
     "unique_inverse", "unique_values", "unstack", "var", "vecdot", "vector_norm", "where", "zeros",
     "zeros_like",

@@ -115,3 +115,25 @@ def test_gathering_is_counted():
     with pt.comm_stats() as stats:
         np.asarray(a)
     assert stats.gathered == 128 * 64 * 8
+
+
+def test_one_exchange_serves_several_steps():
+    start = np.random.default_rng(1).random((64, 20))
+
+    def steps(each):
+        u = pt.asarray(start, dist=0).compute()
+        with pt.steps_per_exchange(each), pt.comm_stats() as stats:
+            for _ in range(3):
+                for _ in range(4):
+                    u[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2]) / 3
+                u = u.compute()
+        return np.asarray(u), stats.messages
+
+    expected, before = steps(1)
+    for each, times in [(2, 2), (3, 2), (4, 4), (9, 4)]:
+        got, messages = steps(each)
+        np.testing.assert_array_equal(got, expected)
+        assert messages * times <= before
+    assert np.array_equal(steps(1)[0], expected)
+    with pytest.raises(ValueError, match="got 0 steps per exchange"), pt.steps_per_exchange(0):
+        pass

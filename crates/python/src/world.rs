@@ -98,6 +98,11 @@ impl World {
         self.inner.forbid_movement(forbidden)
     }
 
+    /// One exchange of halos serves so many steps in time; gives how many it were before.
+    fn steps_per_exchange(&self, steps: usize) -> usize {
+        self.inner.steps_per_exchange(steps)
+    }
+
     /// Waits for all processes.
     fn barrier(&self, py: Python<'_>) -> PyResult<()> {
         let place = user_place(py).unwrap_or_default();

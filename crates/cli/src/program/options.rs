@@ -25,6 +25,10 @@ pub(crate) struct Options {
     /// Sums of floats in any order: less travels, and the last digits depend on the ranks
     #[arg(long)]
     fast: bool,
+    /// Steps in time that one exchange of halos serves, with the same results [default: 1]
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    steps_per_exchange: u32,
 }
 
 impl Options {
@@ -64,7 +68,9 @@ impl Options {
                 bail!("--team {name} is given twice");
             }
         }
-        Ok(Setting { ranks, teams, arguments: types, lent: None, fast: self.fast })
+        let steps_per_exchange = usize::try_from(self.steps_per_exchange).unwrap_or(1);
+        let (arguments, fast) = (types, self.fast);
+        Ok(Setting { ranks, teams, arguments, lent: None, fast, steps_per_exchange })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pantile_lanes::{DType, Scalar};
+use pantile_lanes::{Binary, DType, Scalar};
 
 use super::expr::ExprId;
 use super::fetch::{Target, whole_region};
@@ -36,6 +36,24 @@ impl<'a> Lowering<'a> {
             };
             return self.unrolled(operation, lower, upper, step);
         }
+        let count = match known[..] {
+            [Some(lower), Some(upper), Some(step)] => {
+                u64::try_from((upper - lower + step - 1).div_euclid(step).max(0)).ok()
+            }
+            _ => None,
+        };
+        // Several turns of the program are one of the steps, if that saves exchanges.
+        let each = u64::try_from(self.setting.steps_per_exchange.max(1)).unwrap_or(1);
+        let rounds = count.map(|count| count / each).filter(|rounds| each > 1 && *rounds > 0);
+        let (each, turns) = rounds.map_or((1, count), |rounds| (each, Some(rounds)));
+        let mut bounds = bounds;
+        if let ([Some(lower), _, Some(step)], Some(rounds)) = (&known[..], rounds) {
+            let number = |value: u64| i64::try_from(value).map_err(|error| error.to_string());
+            let step = step * number(each)?;
+            let upper = lower + step * number(rounds)?;
+            bounds[1] = self.exprs.constant(Scalar::of(upper), &[]);
+            bounds[2] = self.exprs.constant(Scalar::of(step), &[]);
+        }
         let mut slots = Vec::new();
         for bound in bounds {
             let bound = self.exprs.cast(bound, DType::I64);
@@ -45,32 +63,75 @@ impl<'a> Lowering<'a> {
         let counter_home = place::everywhere(&[], self.ranks)?;
         let counter = self.new_slot(DType::I64, counter_home);
         let counter_expr = self.exprs.slot(counter, DType::I64, &[]);
-        self.env.insert(block.arguments[0], counter_expr);
         let current = self.current(&initial, &block.arguments[1..]);
         let outer = std::mem::take(&mut self.steps);
         let (made, copies) = (self.made.clone(), self.copies.clone());
         let first = self.slots.len();
-        let next = self.block(block)?;
+        let step = known[2].unwrap_or(0);
+        let next = self.turns(block, (counter_expr, step), each, &current)?;
         let carried = self.carry(&initial, &current, &next, first)?;
         (self.made, self.copies) = (made, copies);
         let body = std::mem::replace(&mut self.steps, outer);
-        let count = match known[..] {
-            [Some(lower), Some(upper), Some(step)] => {
-                u64::try_from((upper - lower + step - 1).div_euclid(step).max(0)).ok()
-            }
-            _ => None,
-        };
-        let turns = Turns::Count {
-            lower: slots[0],
-            upper: slots[1],
-            step: slots[2],
-            counter,
-            turns: count,
-        };
+        let turns =
+            Turns::Count { lower: slots[0], upper: slots[1], step: slots[2], counter, turns };
         let place = operation.place.clone();
         self.steps.push(Step::Repeat(Box::new(Repeat { turns, body, carried, place })));
         self.bind(&operation.results, &current);
+        let left = count.zip(rounds).map_or(0, |(count, rounds)| count - rounds * each);
+        let Some(lower) = known[0].filter(|_| left > 0) else { return Ok(()) };
+        let done = count.unwrap_or(0) - left;
+        let done = i64::try_from(done).map_err(|error| error.to_string())?;
+        let counter = self.exprs.constant(Scalar::of(lower + done * step), &[]);
+        self.last_turns(operation, (counter, step), left, &current)
+    }
+
+    /// The turns that rounds of several turns leave over.
+    fn last_turns(
+        &mut self,
+        operation: &'a Operation,
+        counter: (ExprId, i64),
+        left: u64,
+        current: &[SlotId],
+    ) -> Result<(), Problem> {
+        let block = &operation.blocks[0];
+        self.bind(&block.arguments[1..], current);
+        let last = self.turns(block, counter, left, current)?;
+        for (value, (expr, slot)) in operation.results.iter().zip(last.into_iter().zip(current)) {
+            let home = self.slots[slot.index()].home.clone();
+            let slot = self.materialise(expr, Some(&home))?;
+            self.bind(std::slice::from_ref(value), &[slot]);
+        }
         Ok(())
+    }
+
+    /// Some turns of a loop one after the other, from a value of its counter on. What they carry
+    /// is bound for the first one, and lives like `current` in between.
+    fn turns(
+        &mut self,
+        block: &'a Block,
+        (counter, step): (ExprId, i64),
+        turns: u64,
+        current: &[SlotId],
+    ) -> Result<Vec<ExprId>, Problem> {
+        self.env.insert(block.arguments[0], counter);
+        let mut next = self.block(block)?;
+        for turn in 1..turns {
+            let turn = i64::try_from(turn).map_err(|error| error.to_string())?;
+            let more = self.exprs.constant(Scalar::of(turn * step), &[]);
+            let at = self.binary(Binary::Add, counter, more, Some(DType::I64))?;
+            self.env.insert(block.arguments[0], at);
+            if next.len() != current.len() {
+                break;
+            }
+            for ((value, expr), slot) in block.arguments[1..].iter().zip(next).zip(current) {
+                let home = self.slots[slot.index()].home.clone();
+                let same = self.exprs[expr].shape == home.shape();
+                let slot = self.materialise(expr, same.then_some(&home))?;
+                self.bind(std::slice::from_ref(value), &[slot]);
+            }
+            next = self.block(block)?;
+        }
+        Ok(next)
     }
 
     /// A loop written out turn by turn.

@@ -120,7 +120,8 @@ fn alone(between: &[Step], compute: &Compute, slots: &BTreeSet<SlotId>) -> bool 
         .writes
         .iter()
         .all(|write| matches!(write, Write::Slot(slot, _) if !slots.contains(slot)));
-    let mut free = stores;
+    // What lies outside of the region is copied first, halos included: they have to be there.
+    let mut free = stores && (compute.beyond.is_empty() || compute.backgrounds.is_empty());
     for step in between {
         written(step, &mut |slot| free &= !mine.contains(&slot));
     }

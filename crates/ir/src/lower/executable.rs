@@ -184,6 +184,9 @@ pub struct Compute {
     pub backgrounds: Vec<(SlotId, SlotId)>,
     /// Slots of which it reads more than ranks own.
     pub halos: Vec<SlotId>,
+    /// Per axis of the domain, the indices that each coordinate computes although it owns fewer;
+    /// empty if there are none such.
+    pub beyond: Vec<Option<Vec<(i64, i64)>>>,
     /// Where it was written.
     pub place: Place,
 }

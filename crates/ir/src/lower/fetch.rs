@@ -176,6 +176,7 @@ impl Lowering<'_> {
             reduced: reduced.to_vec(),
             backgrounds,
             halos,
+            beyond: Vec::new(),
             place: self.place.clone(),
         })));
         Ok(())
@@ -214,7 +215,7 @@ impl Lowering<'_> {
         region: &[Stretch],
     ) -> Option<Vec<Option<Windows>>> {
         let home = &self.slots[slot.index()].home;
-        if !same_mesh(home.mesh(), domain.mesh()) {
+        if !place::same_mesh(home.mesh(), domain.mesh()) {
             // Copies on all ranks are there, whatever the shape of the mesh.
             let copies = place::axes(home).iter().all(place::is_whole)
                 && domain.mesh().ranks().all(|rank| home.mesh().position_of(rank).is_some());
@@ -251,7 +252,7 @@ impl Lowering<'_> {
     }
 
     /// Adds windows to what is asked of a slot; true if they go beyond what its ranks own.
-    fn request(&mut self, slot: SlotId, windows: Vec<Option<Windows>>) -> bool {
+    pub(super) fn request(&mut self, slot: SlotId, windows: Vec<Option<Windows>>) -> bool {
         let info = &mut self.slots[slot.index()];
         let mut beyond = false;
         for (axis, (kept, asked)) in info.windows.iter_mut().zip(&windows).enumerate() {
@@ -523,11 +524,6 @@ impl Lowering<'_> {
         self.slots.push(super::SlotInfo { dtype, home, windows, room, place, room_class: id });
         id
     }
-}
-
-/// True if two meshes have the same ranks in the same shape and names.
-fn same_mesh(one: &Mesh, other: &Mesh) -> bool {
-    one == other && one.names() == other.names() && one.shape() == other.shape()
 }
 
 /// What each coordinate reads of a block axis, if it lies beside what it owns.

@@ -25,10 +25,11 @@ impl Lowering<'_> {
         arguments: Vec<(SlotId, Type)>,
         results: Vec<(SlotId, Type)>,
     ) -> Result<Executable, Problem> {
+        let mut steps = std::mem::take(&mut self.steps);
+        self.computed = self.deepen(&mut steps);
         self.share(|slot| &mut slot.windows);
         self.room_like_arguments(&arguments, &results);
         self.share(|slot| &mut slot.room);
-        let mut steps = std::mem::take(&mut self.steps);
         let mut defined: BTreeSet<SlotId> = arguments.iter().map(|(slot, _)| *slot).collect();
         self.place_exchanges(&mut steps, &mut defined, &mut BTreeSet::new())?;
         let mut slots = Vec::new();
@@ -98,7 +99,8 @@ impl Lowering<'_> {
             let mut needed = Vec::new();
             halos_of(&step, &mut needed);
             for slot in needed {
-                if defined.contains(&slot) && fresh.insert(slot) {
+                let there = self.computed.contains(&slot);
+                if !there && defined.contains(&slot) && fresh.insert(slot) {
                     placed.push(Step::Exchange(Box::new(self.exchange(slot)?)));
                 }
             }

@@ -157,6 +157,7 @@ fn fits(first: &Compute, second: &Compute) -> bool {
         && first.domain == second.domain
         && first.domain.mesh().names() == second.domain.mesh().names()
         && first.reduced == second.reduced
+        && first.beyond == second.beyond
         && first.body.nodes().len() + second.body.nodes().len() <= MOST_NODES;
     if !alike {
         return false;

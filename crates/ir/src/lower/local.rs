@@ -2,7 +2,7 @@
 
 use pantile_geometry::{AxisMap, Distribution, Rank};
 
-use super::place::{self, owned_part};
+use super::place;
 use super::{Along, Compute, Executable, Lent, Part, Read, SlotId, Stretch, Write};
 
 /// Where an array lies in the memory of one rank: `offset + sum(strides * k)`, in elements.
@@ -179,7 +179,8 @@ impl Executable {
             let coordinate = compute.domain.coordinate(rank, axis).unwrap_or(0);
             let stretch = compute.region[axis];
             if place::is_block(map) {
-                let (from, to) = owned_part(map, coordinate, stretch);
+                let beyond = compute.beyond.get(axis).and_then(Option::as_ref);
+                let (from, to) = place::part_beyond(map, coordinate, stretch, beyond);
                 let first = i64::try_from(from).unwrap_or(i64::MAX);
                 return vec![Run { first, step: 1, local: from, count: to - from }];
             }
@@ -267,7 +268,12 @@ impl Executable {
         let own = axes.iter().enumerate().map(|(axis, map)| {
             let coordinate = compute.domain.coordinate(rank, axis).unwrap_or(0);
             match place::is_block(map) {
-                true => map.owned(coordinate),
+                true => {
+                    let length = map.length();
+                    let all = super::Stretch { offset: 0, step: 1, size: length };
+                    let beyond = compute.beyond.get(axis).and_then(Option::as_ref);
+                    place::part_beyond(map, coordinate, all, beyond)
+                }
                 false => (0, map.local_length(coordinate)),
             }
         });

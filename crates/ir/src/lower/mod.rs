@@ -10,6 +10,7 @@ mod blocks;
 mod control;
 mod cost;
 mod create;
+mod deep;
 mod elementwise;
 mod exchange;
 mod executable;
@@ -29,7 +30,7 @@ mod steps;
 mod team;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_lanes::DType;
@@ -67,6 +68,9 @@ pub struct Setting {
     /// True if sums of real floats may be rounded at every step, in any order: 8 bytes per number
     /// travel instead of 568, and the last digits depend on the ranks.
     pub fast: bool,
+    /// How many steps in time one exchange of halos serves, if more than 1: halos are wider, and
+    /// ranks compute in them what their neighbours compute too. The results are the same.
+    pub steps_per_exchange: usize,
 }
 
 /// An argument that a program reads where it is.
@@ -175,6 +179,8 @@ pub(crate) struct Lowering<'a> {
     place: Place,
     /// How deep functions call each other.
     calls: usize,
+    /// Slots whose halos are computed.
+    computed: BTreeSet<SlotId>,
 }
 
 impl<'a> Lowering<'a> {
@@ -194,6 +200,7 @@ impl<'a> Lowering<'a> {
             homes: None,
             place: function.place.clone(),
             calls: 0,
+            computed: BTreeSet::new(),
         }
     }
 

@@ -26,6 +26,11 @@ pub(crate) fn is_whole(map: &AxisMap) -> bool {
     is_block(map) && map.parts() == 1
 }
 
+/// True if two meshes have the same ranks in the same shape and names.
+pub(crate) fn same_mesh(one: &Mesh, other: &Mesh) -> bool {
+    one == other && one.names() == other.names() && one.shape() == other.shape()
+}
+
 /// The names of the mesh axes that cut an array axis.
 fn over<'a>(map: &AxisMap, mesh: &'a Mesh) -> Vec<&'a str> {
     map.over().iter().map(|axis| mesh.names()[*axis].as_str()).collect()
@@ -114,6 +119,23 @@ fn stretched(map: &AxisMap, mesh: &Mesh, stretch: Stretch, length: usize) -> Axi
 pub(crate) fn owned_part(map: &AxisMap, coordinate: usize, stretch: Stretch) -> (usize, usize) {
     let (low, high) = map.owned(coordinate);
     (count_below(stretch, low), count_below(stretch, high))
+}
+
+/// The `k`s of a stretch whose index a coordinate computes: what it owns, or one of the windows
+/// that go beyond that.
+pub(crate) fn part_beyond(
+    map: &AxisMap,
+    coordinate: usize,
+    stretch: Stretch,
+    beyond: Option<&Windows>,
+) -> (usize, usize) {
+    match beyond.map(|windows| windows[coordinate]) {
+        Some((from, to)) if from < to => {
+            let index = |at: i64| usize::try_from(at).unwrap_or(0);
+            (count_below(stretch, index(from)), count_below(stretch, index(to)))
+        }
+        _ => owned_part(map, coordinate, stretch),
+    }
 }
 
 /// How many indices of a stretch lie below `index`.

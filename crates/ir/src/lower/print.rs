@@ -111,6 +111,12 @@ fn print_compute(compute: &Compute, indent: &str, out: &mut String) -> fmt::Resu
             }
         }
     }
+    for (axis, windows) in compute.beyond.iter().enumerate() {
+        let Some(windows) = windows else { continue };
+        let windows: Vec<String> =
+            windows.iter().map(|(from, to)| format!("{from}:{to}")).collect();
+        writeln!(out, "{indent}  computes {} of axis {axis}", windows.join(" "))?;
+    }
     for (to, from) in &compute.backgrounds {
         writeln!(out, "{indent}  {to} is {from} elsewhere")?;
     }

@@ -30,7 +30,7 @@ impl World {
             return Ok(());
         }
         let fates = self.agreed(&graph, targets, place)?;
-        let keys = graph.keys(self.ranks(), &fates);
+        let keys = graph.keys(&self.setting(), &fates);
         let known = self.known(&graph, &fates, keys)?;
         self.check_memory(&known.1, place)?;
         self.run(&turn, &graph, &fates, known)
@@ -48,7 +48,7 @@ impl World {
             return Ok(true);
         }
         let fates = graph.fates(targets);
-        let keys = graph.keys(self.ranks(), &fates);
+        let keys = graph.keys(&self.setting(), &fates);
         let found = lock(&self.inner.book).find(keys).filter(|(_, known)| known.light);
         let Some(known) = found else { return Ok(false) };
         self.run(turn, &graph, &fates, known)?;
@@ -147,7 +147,7 @@ impl World {
         if self.ranks() > self.inner.hosted.len() {
             let plain = graph.plain_fates(targets);
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
-            let fingerprint = graph.keys(self.ranks(), &plain).whole as u64;
+            let fingerprint = graph.keys(&self.setting(), &plain).whole as u64;
             let (file, line) = (place.file.to_string().into(), place.line);
             // Who refuses to move anything must not leave the others waiting.
             let name = match self.inner.forbidden.load(Ordering::Relaxed) {

@@ -4,6 +4,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use pantile_ir::lower::Setting;
 use pantile_ir::{Op, Scalar};
 
 use super::fault::Fault;
@@ -95,9 +96,10 @@ impl Graph {
     }
 
     /// Equal programs have equal keys, on every process.
-    pub(crate) fn keys(&self, ranks: usize, fates: &Fates) -> Keys {
+    pub(crate) fn keys(&self, setting: &Setting, fates: &Fates) -> Keys {
         let (mut key, mut numbers) = (Key::default(), Key::default());
-        key.write_usize(ranks);
+        key.write_usize(setting.ranks);
+        key.write_usize(setting.steps_per_exchange);
         for (node, kept) in self.order.iter().zip(&fates.kept) {
             let made = lock(&node.made);
             let Some(made) = made.as_ref() else { continue };

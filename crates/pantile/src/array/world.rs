@@ -50,6 +50,8 @@ pub(crate) struct Inner {
     pub(crate) gathered: AtomicU64,
     /// True while nothing may move between ranks.
     pub(crate) forbidden: AtomicBool,
+    /// Steps in time that one exchange of halos serves.
+    pub(crate) steps_per_exchange: AtomicUsize,
 }
 
 impl World {
@@ -68,6 +70,7 @@ impl World {
             lowered: AtomicU64::new(0),
             gathered: AtomicU64::new(0),
             forbidden: AtomicBool::new(false),
+            steps_per_exchange: AtomicUsize::new(1),
         };
         Self { inner: Arc::new(inner), dist: None }
     }
@@ -160,6 +163,14 @@ impl World {
         self.inner.forbidden.swap(forbidden, Ordering::Relaxed)
     }
 
+    /// From now on (or until told otherwise) one exchange of halos serves up to so many steps in
+    /// time that are computed together: halos are wider, and ranks compute in them what their
+    /// neighbours compute too. The results are the same, messages are fewer. 0 is 1. Gives what was
+    /// so before.
+    pub fn steps_per_exchange(&self, steps: usize) -> usize {
+        self.inner.steps_per_exchange.swap(steps.max(1), Ordering::Relaxed)
+    }
+
     /// Waits for the callers of all processes; a single caller waits for nobody.
     ///
     /// # Errors
@@ -189,7 +200,8 @@ impl World {
     }
 
     pub(crate) fn setting(&self) -> Setting {
-        Setting { ranks: self.ranks(), ..Setting::default() }
+        let steps_per_exchange = self.inner.steps_per_exchange.load(Ordering::Relaxed);
+        Setting { ranks: self.ranks(), steps_per_exchange, ..Setting::default() }
     }
 }
 

@@ -1,0 +1,169 @@
+//! Halos that are computed rather than exchanged: several steps in time for one exchange.
+//!
+//! A rank that has a wide halo of an array computes from it not only what it owns of the next one
+//! but a halo of that too, narrower by what the step reaches, and so on. Elements near the edges are
+//! computed by several ranks, each to the same bits; messages are fewer by as many times.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::place::{self, Windows};
+use super::{Along, Compute, Lowering, Read, SlotId, Step, Stretch, Turns, Write};
+
+impl Lowering<'_> {
+    /// Lets loops compute the halos of what they store, as far as the setting asks for; gives the
+    /// slots whose halos are there without an exchange.
+    pub(super) fn deepen(&mut self, steps: &mut [Step]) -> BTreeSet<SlotId> {
+        let mut computed = BTreeSet::new();
+        if self.setting.steps_per_exchange > 1 {
+            self.deepen_block(steps, &mut computed);
+        }
+        computed
+    }
+
+    fn deepen_block(&mut self, steps: &mut [Step], computed: &mut BTreeSet<SlotId>) {
+        for step in steps.iter_mut() {
+            if let Step::Repeat(repeat) = step {
+                if let Turns::While { before, .. } = &mut repeat.turns {
+                    self.deepen_block(before, computed);
+                }
+                self.deepen_block(&mut repeat.body, computed);
+            }
+        }
+        // Who reads halos comes later: what it needs is known before what that needs in turn.
+        for (at, slot) in self.chained(steps).into_iter().rev() {
+            let Step::Compute(compute) = &mut steps[at] else { continue };
+            if self.slots[slot.index()].windows.iter().all(Option::is_none) {
+                continue;
+            }
+            if self.widen(compute, slot) {
+                computed.insert(slot);
+            }
+        }
+    }
+
+    /// The loops of a block whose halos may be computed, in order, with what they store: all but
+    /// every n-th of those that need the halos of each other.
+    fn chained(&self, steps: &[Step]) -> Vec<(usize, SlotId)> {
+        let mut links: BTreeMap<SlotId, usize> = BTreeMap::new();
+        let mut found = Vec::new();
+        for (at, step) in steps.iter().enumerate() {
+            let Step::Compute(compute) = step else { continue };
+            let Some(slot) = only_slot(compute) else { continue };
+            let link = |slot: &SlotId| links.get(slot).copied().unwrap_or(0);
+            let reads = compute.reads.iter().filter_map(|read| match read {
+                Read::Slot(slot, ..) => Some(link(slot)),
+                Read::Index { .. } => None,
+            });
+            let near = reads.chain(compute.backgrounds.iter().map(|(_, from)| link(from))).max();
+            let next = match compute.halos.iter().map(link).max() {
+                Some(before) => (before + 1) % self.setting.steps_per_exchange,
+                None => near.unwrap_or(0),
+            };
+            // What is made of nothing can be made anywhere.
+            if (next > 0 || near.is_none()) && self.can_widen(compute) {
+                links.insert(slot, next);
+                found.push((at, slot));
+            }
+        }
+        found
+    }
+
+    /// True if a loop can compute more than ranks own: everything it reads lies beside it.
+    fn can_widen(&self, compute: &Compute) -> bool {
+        let (axes, mesh) = (place::axes(&compute.domain), compute.domain.mesh());
+        let even = axes.iter().zip(&compute.region).all(|(map, stretch)| {
+            place::is_block(map) && (place::is_whole(map) || stretch.step == 1)
+        });
+        even && compute.reads.iter().all(|read| {
+            let Read::Slot(slot, _, access) = read else { return true };
+            let home = &self.slots[slot.index()].home;
+            let maps = place::axes(home);
+            if maps.iter().all(place::is_whole) {
+                return place::windows_of(home).iter().all(Option::is_none);
+            }
+            // A copy of a part has no more than was asked for.
+            place::same_mesh(home.mesh(), mesh)
+                && place::windows_of(home).iter().all(Option::is_none)
+                && maps.iter().zip(access).all(|(map, along)| match along {
+                    _ if place::is_whole(map) => true,
+                    Along::Moves { axis, .. } => {
+                        place::is_block(map) && map.over() == axes[*axis].over()
+                    }
+                    Along::Fixed(_) => false,
+                })
+        })
+    }
+
+    /// Lets a loop compute all that is asked for of what it stores; false if that is too far away.
+    fn widen(&mut self, compute: &mut Compute, slot: SlotId) -> bool {
+        let axes = place::axes(&compute.domain);
+        let windows = &self.slots[slot.index()].windows;
+        let beyond: Vec<Option<Windows>> = windows
+            .iter()
+            .zip(axes)
+            .map(|(windows, map)| {
+                let owned = (0..map.parts()).map(|at| place::owned(map, at)).collect();
+                windows.as_ref().and_then(|_| place::join(windows, &Some(owned)))
+            })
+            .collect();
+        let mut wanted: Vec<(SlotId, Vec<Option<Windows>>)> = Vec::new();
+        for read in &compute.reads {
+            let Read::Slot(from, _, access) = read else { continue };
+            let maps = place::axes(&self.slots[from.index()].home);
+            let mut all = Vec::new();
+            for (map, along) in maps.iter().zip(access) {
+                let Along::Moves { axis, .. } = along else {
+                    all.push(None);
+                    continue;
+                };
+                if place::is_whole(map) {
+                    all.push(None);
+                    continue;
+                }
+                let by = (&axes[*axis], &beyond[*axis], compute.region[*axis]);
+                let Some(windows) = reached(map, by, *along) else { return false };
+                all.push(Some(windows));
+            }
+            wanted.push((*from, all));
+        }
+        // What is outside of the region comes from there, in the halo as well.
+        wanted.extend(compute.backgrounds.iter().map(|(_, from)| (*from, beyond.clone())));
+        compute.beyond = beyond;
+        for (from, windows) in wanted {
+            if self.request(from, windows) && !compute.halos.contains(&from) {
+                compute.halos.push(from);
+            }
+        }
+        true
+    }
+}
+
+/// The slot that a loop stores, if it does nothing else.
+fn only_slot(compute: &Compute) -> Option<SlotId> {
+    let mut slots = compute.writes.iter().map(|write| match write {
+        Write::Slot(slot, _) => Some(*slot),
+        Write::Fold(..) => None,
+    });
+    let first = slots.next()??;
+    slots.all(|slot| slot == Some(first)).then_some(first)
+}
+
+/// What each coordinate reads along an axis of what it computes; `None` if that lies apart from
+/// what it owns.
+fn reached(
+    map: &pantile_geometry::AxisMap,
+    (by, beyond, stretch): (&pantile_geometry::AxisMap, &Option<Windows>, Stretch),
+    along: Along,
+) -> Option<Windows> {
+    (0..map.parts())
+        .map(|at| {
+            let owned = place::owned(map, at);
+            let part = place::part_beyond(by, at, stretch, beyond.as_ref());
+            let window = place::reached(along, part).unwrap_or((owned.0, owned.0));
+            let apart = window.0 < window.1
+                && owned.0 < owned.1
+                && (window.0 > owned.1 || window.1 < owned.0);
+            (!apart).then_some(window)
+        })
+        .collect()
+}
