@@ -1,9 +1,13 @@
-//! What the fuzzer asks of texts, movements, programs, protocols and headers.
+//! What the fuzzer asks of texts, movements, programs, protocols, headers and frames.
 //!
 //! Each function takes any input and must neither panic nor hang; what it accepts must keep its
 //! promises (printing and parsing, schedules and plans, adjoints). The programs in `fuzz_targets`
 //! hand them the fuzzer's inputs; the tests here replay the seeds, whole and damaged, without one.
 
+use pantile_comm_net::frame::{BODY_MAX, Front};
+use pantile_comm_net::greeting::{decode_answer, decode_ranks, encode_ranks};
+use pantile_comm_net::notice::Notice;
+use pantile_comm_net::{FrameError, Greeting};
 use pantile_geometry::Distribution;
 use pantile_geometry::halo::{AxisHalo, Blocks, Chain, LayerAxis, Window};
 use pantile_ir::text::{canonical, parse};
@@ -197,6 +201,40 @@ pub fn layer_halo(numbers: [u8; 12]) {
     let _ = Chain::new(&layers, &input);
 }
 
+/// What comes over a connection: greetings, answers, and one frame of a world after the other. All
+/// of it is read or refused; what was read is written back as it came.
+pub fn frames(bytes: &[u8]) {
+    if let Ok((greeting, length)) = Greeting::decode(bytes) {
+        let written = greeting.encode();
+        // The note is not read yet; its length is the last number before it.
+        assert_eq!(written[..60], bytes[..60]);
+        assert!(length <= usize::from(u16::MAX));
+    }
+    let _ = decode_answer(bytes);
+    if let Some((from, to, size)) = decode_ranks(bytes) {
+        assert_eq!(encode_ranks(from, to, size), bytes);
+    }
+    let mut rest = bytes;
+    while let Ok(Some(front)) = Front::decode(rest, BODY_MAX) {
+        let first = front.encode().len();
+        assert_eq!(front.encode(), rest[..first]);
+        let Some(head) = rest.get(first..first + front.head) else { return };
+        match Notice::decode(&front, head) {
+            Ok(notice) => assert_frame(&notice, &front),
+            Err(error) => assert!(matches!(error, FrameError::Meaning { .. })),
+        }
+        rest = rest.get(first + front.head + front.body..).unwrap_or_default();
+    }
+}
+
+/// What a notice means survives writing and reading.
+fn assert_frame(notice: &Notice, front: &Front) {
+    let written = notice.encode(front.body);
+    let again = Front::decode(&written, BODY_MAX).expect("a frame").expect("all of it");
+    let head = &written[written.len() - again.head..];
+    assert_eq!(Notice::decode(&again, head).as_ref(), Ok(notice));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,6 +308,11 @@ mod tests {
     #[test]
     fn files() {
         replay("headers", headers);
+    }
+
+    #[test]
+    fn connections() {
+        replay("frames", frames);
     }
 
     #[test]

@@ -15,10 +15,12 @@ except ImportError as _error:
 
     raise _explained(_error) from _error
 
-from . import random
+from . import dap, random
 from ._absent import *  # noqa: F403
-from ._array import Array, Section
+from ._array import Array
+from ._blocks import map_blocks, map_overlap, stencil
 from ._core import Fault as PantileError
+from ._core import WorkerLost
 from ._core import version as __version__
 from ._creation import (
     arange,
@@ -37,7 +39,8 @@ from ._creation import (
     zeros,
     zeros_like,
 )
-from ._dist import Distribution, Mesh
+from ._cuts import Block, Cyclic, Indexed, Whole
+from ._dist import Distribution
 from ._dtypes import (
     bool,
     can_cast,
@@ -59,13 +62,23 @@ from ._dtypes import (
     uint64,
 )
 from ._elementwise import *  # noqa: F403
+from ._halo_exchange import HaloExchange
+from ._halos import Halo, halos
 from ._info import __array_namespace_info__
+from ._interchange import from_distarray, from_dlpack
+from ._partitioned import from_partitioned
 from ._io import from_callback, load, save
+from ._mesh import Mesh
+from ._partition import Partition
+from ._plan import Estimate, Picture, Plan, Transfer, plan
+from ._primitives import AllGather, AllSumReduce, Broadcast, ReduceScatter, Repartition, SumReduce
 from ._progress import computing as _computing
 from ._progress import progress
 from ._reductions import *  # noqa: F403
 from ._scopes import comm_stats, no_comm, steps_per_exchange
+from ._sections import Section
 from ._shapes import *  # noqa: F403
+from ._spmd import spmd, world
 from ._world import hosted_ranks, init, rank, ranks
 
 __all__ = [
@@ -75,9 +88,9 @@ __all__ = [
     "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "clip", "comm_stats", "complex128",
     "complex64", "compute", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero",
-    "cumulative_prod", "cumulative_sum", "diff", "Distribution", "divide", "e", "empty",
+    "cumulative_prod", "cumulative_sum", "dap", "diff", "Distribution", "divide", "e", "empty",
     "empty_like", "equal", "erf", "exp", "expand_dims", "expm1", "eye", "finfo", "flip", "float32",
-    "float64", "floor", "floor_divide", "from_callback", "from_dlpack", "full", "full_like",
+    "float64", "floor", "floor_divide", "from_callback", "from_distarray", "from_dlpack", "from_partitioned", "full", "full_like",
     "greater", "greater_equal", "hosted_ranks", "hypot", "iinfo", "imag", "inf", "init", "int16",
     "int32", "int64", "int8", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal",
     "linspace", "load", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",
@@ -91,6 +104,10 @@ __all__ = [
     "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unique_all", "unique_counts",
     "unique_inverse", "unique_values", "unstack", "var", "vecdot", "vector_norm", "where", "zeros",
     "zeros_like",
+    "AllGather", "AllSumReduce", "Broadcast", "Halo", "HaloExchange", "halos", "Partition",
+    "ReduceScatter", "Repartition", "spmd", "SumReduce", "world",
+    "Block", "Cyclic", "Estimate", "Indexed", "map_blocks", "map_overlap", "Picture", "Plan", "plan",
+    "stencil", "Transfer", "Whole", "WorkerLost",
 ]  # fmt: skip
 
 __array_api_version__ = "2024.12"

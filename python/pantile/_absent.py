@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 NAMES = (
-    "argsort cumulative_prod cumulative_sum from_dlpack matmul nonzero searchsorted sort take "
+    "argsort cumulative_prod cumulative_sum matmul nonzero searchsorted sort take "
     "take_along_axis tensordot unique_all unique_counts unique_inverse unique_values vecdot"
 ).split()
 

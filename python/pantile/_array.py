@@ -12,9 +12,10 @@ import numpy as np
 from . import _core, _dist, _dtypes, _indexing
 from ._operators import Operators, operand
 from ._progress import computing
+from ._sections import Section
 
 if TYPE_CHECKING:
-    from ._types import Axes, Dist, DTypeLike
+    from ._types import Axes, Dist, DTypeLike, Mesh
 
 
 class Array(Operators):
@@ -108,7 +109,7 @@ class Array(Operators):
         with computing(self):
             return _dist.Distribution(self._h.home())
 
-    def redistribute(self, dist: Dist, *, mesh: _dist.Mesh | None = None) -> Array:
+    def redistribute(self, dist: Dist, *, mesh: Mesh | None = None) -> Array:
         """The same array living somewhere else.
 
         >>> import pantile as pt
@@ -117,13 +118,38 @@ class Array(Operators):
         4x3 on r=2: whole, block(r)
         """
         text = _dist.text(dist, self.shape, mesh, self._h.world)
-        return Array._of(self._h.redistribute(text or "auto"))
+        moved = Array._of(self._h.redistribute(text or "auto"))
+        if isinstance(dist, _dist.Distribution) and dist.has_halo:
+            from ._halo import of_distribution
+
+            return of_distribution(moved, dist)
+        return moved
+
+    def with_halo(self, width: Any, periodic: Any = False) -> Array:
+        """The same array, whose `sections` have cells of the neighbours around their own: `data` has
+        them, `owned` has not. `width`: a number, a pair (low, high), or one of both per axis.
+        `periodic` (or one truth value per axis): beyond the ends comes the other end; else halos end
+        there.
+
+        Computes it, to know where it lives. Later assignments to this array are not seen. What is
+        computed from an array with halos has none. To the Distributed Array Protocol halos are
+        padding; `__partitioned__` and DLPack of the array leave them out.
+
+        >>> import pantile as pt
+        >>> pt.init(ranks=2)
+        >>> a = pt.arange(6, dist=0).with_halo(1, periodic=True)
+        >>> [section.data.tolist() for section in a.sections]
+        [[5, 0, 1, 2, 3], [2, 3, 4, 5, 0]]
+        """
+        from ._halo import with_halo
+
+        return with_halo(self, width, periodic)
 
     @property
     def sections(self) -> list[Section]:
         """The parts that this process hosts, one per rank. Computes it."""
         with computing(self):
-            return [Section(*one) for one in self._h.sections()]
+            return [Section(self._h, *one) for one in self._h.sections()]
 
     def section(self, rank: int) -> Section:
         """The part of a rank that this process hosts."""
@@ -131,6 +157,52 @@ class Array(Operators):
             if section.rank == rank:
                 return section
         raise ValueError(f"got rank {rank}, expected one of those hosted here: {self._h.world.hosted}")
+
+    # ---- other libraries
+
+    def __distarray__(self) -> dict[str, Any]:
+        """What this process has, as the Distributed Array Protocol says it; see `Section`."""
+        hosted = self._h.world.hosted
+        if len(hosted) != 1:
+            raise BufferError(
+                f"this process hosts {len(hosted)} ranks: each of a.sections has __distarray__"
+            )
+        return self.sections[0].__distarray__()
+
+    def exchange(self) -> Array:
+        """Fills the padding of an array that `pt.from_distarray` made; gives the array itself.
+
+        Padding between sections gets what its owners have, and the outer padding of a periodic axis
+        what the far end has. Under MPI all processes call it.
+        """
+        from ._exchange import exchange
+
+        exchange(self)
+        return self
+
+    @property
+    def __partitioned__(self) -> dict[str, Any]:
+        """Its partitions, and the data of those that are here."""
+        from ._partitioned import partitioned
+
+        return partitioned(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: builtins.bool | None = None,
+    ) -> Any:
+        """Its memory as a capsule of DLPack, if it is whole in one place here."""
+        from ._interchange import dlpack
+
+        return dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Always the CPU."""
+        return 1, 0
 
     # ---- looking at it
 
@@ -326,55 +398,6 @@ class Array(Operators):
     def all(self, axis: Axes | None = None, keepdims: builtins.bool = False) -> Array:
         """See `pt.all`."""
         return _functions().all(self, axis=axis, keepdims=keepdims)
-
-
-class Section:
-    """What one rank has of an array: `rank`, `index`, `owned`, `data`."""
-
-    __slots__ = ("rank", "index", "data", "runs")
-
-    def __init__(
-        self,
-        rank: int,
-        shape: list[int],
-        runs: list[list[tuple[int, int]]],
-        places: tuple[int, list[int]],
-        elements: _core.Buffer,
-    ) -> None:
-        self.rank = rank
-        #: For each axis the global indices as runs: first and last (excluded).
-        self.runs = runs
-        #: For each axis the global indices: a slice, or an array where they are no range.
-        self.index = tuple(_index(axis) for axis in runs)
-        #: The elements as a NumPy view, without copying. Read-only.
-        memory: Any = elements
-        dtype, (first, strides) = np.dtype(elements.dtype), places
-        steps = [stride * dtype.itemsize for stride in strides]
-        self.data: np.ndarray = np.ndarray(shape, dtype, memory, first * dtype.itemsize, steps)
-
-    @property
-    def owned(self) -> np.ndarray:
-        """The elements that the rank owns; between programs ranks hold nothing else."""
-        return self.data
-
-    def __repr__(self) -> str:
-        where = ", ".join(_index_text(one) for one in self.index)
-        return f"Section(rank={self.rank}, index=[{where}], shape={self.data.shape})"
-
-
-def _index(runs: list[tuple[int, int]]) -> Any:
-    if not runs:
-        return slice(0, 0)
-    if len(runs) == 1:
-        return slice(*runs[0])
-    return np.concatenate([np.arange(*run) for run in runs])
-
-
-def _index_text(index: Any) -> str:
-    """Indices as they are written in brackets."""
-    if isinstance(index, slice):
-        return f"{index.start}:{index.stop}"
-    return np.array2string(index, threshold=6, edgeitems=2, separator=" ")
 
 
 def _functions() -> Any:

@@ -24,6 +24,15 @@ def _shape(shape: Any) -> tuple[int, ...]:
     return found
 
 
+def _with_halo(array: Array, dist: Any) -> Array:
+    """With halos, if a distribution says so."""
+    if isinstance(dist, _dist.Distribution) and dist.has_halo:
+        from ._halo import of_distribution
+
+        return of_distribution(array, dist)
+    return array
+
+
 def _device(device: Any) -> None:
     if device not in (None, "cpu"):
         raise ValueError(f'got device {device!r}, expected "cpu"')
@@ -52,7 +61,8 @@ def full(
     value: Any = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
     if dtype.kind != "c" and isinstance(value, complex):
         raise TypeError(f"got {value} for an array of {dtype}")
-    return Array._of(ours.full(list(shape), value, str(dtype), _dist.text(dist, shape, mesh, ours)))
+    made = Array._of(ours.full(list(shape), value, str(dtype), _dist.text(dist, shape, mesh, ours)))
+    return _with_halo(made, dist)
 
 
 def zeros(
@@ -103,7 +113,8 @@ def empty(
     _device(device)
     shape, ours = _shape(shape), world()
     dtype = _dtypes.float64 if dtype is None else _dtypes.dtype_of(dtype)
-    return Array._of(ours.empty(list(shape), str(dtype), _dist.text(dist, shape, mesh, ours)))
+    made = Array._of(ours.empty(list(shape), str(dtype), _dist.text(dist, shape, mesh, ours)))
+    return _with_halo(made, dist)
 
 
 def _like(x: Array, dtype: Any, device: Any, dist: Any, mesh: Any) -> dict[str, Any]:
@@ -196,7 +207,8 @@ def arange(
     made = Array._of(ours.arange(first, end, by, where))
     natural = _dtypes.int64 if whole else _dtypes.float64
     dtype = natural if dtype is None else _dtypes.dtype_of(dtype)
-    return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
+    made = made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
+    return _with_halo(made, dist)
 
 
 def linspace(
@@ -231,7 +243,8 @@ def linspace(
         made = Array._of(ours.linspace((float(start), float(stop)), num, endpoint, where))
         natural = _dtypes.float64
     dtype = natural if dtype is None else _dtypes.dtype_of(dtype)
-    return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
+    made = made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
+    return _with_halo(made, dist)
 
 
 def eye(
@@ -257,7 +270,8 @@ def eye(
     ours = world()
     made = Array._of(ours.eye(rows, columns, operator.index(k), _dist.text(dist, (rows, columns), mesh, ours)))
     dtype = _dtypes.float64 if dtype is None else _dtypes.dtype_of(dtype)
-    return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
+    made = made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
+    return _with_halo(made, dist)
 
 
 def asarray(
@@ -292,7 +306,7 @@ def asarray(
     ours = world()
     where = _dist.text(dist, given.shape, mesh, ours)
     rows = np.ascontiguousarray(given).reshape(-1).view(np.uint8)
-    return Array._of(ours.from_bytes(list(given.shape), str(given.dtype), rows, where))
+    return _with_halo(Array._of(ours.from_bytes(list(given.shape), str(given.dtype), rows, where)), dist)
 
 
 def _again(array: Array, dtype: Any, copy: bool | None, dist: Any, mesh: Any) -> Array:

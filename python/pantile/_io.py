@@ -118,6 +118,7 @@ def _made(
     """An array of the tiles that a function of ranks and their runs gives."""
     from pantile import _dist, _world
     from pantile._array import Array
+    from pantile._creation import _with_halo
 
     world = _world.world()
 
@@ -126,7 +127,7 @@ def _made(
 
     where = _dist.text(dist, shape, mesh, world)
     made = _together(world, world.from_tiles, list(shape), kind.name, elements, where)
-    return Array._of(made)
+    return _with_halo(Array._of(made), dist)
 
 
 def _together(world, work: Callable, *arguments: Any) -> Any:
@@ -306,7 +307,7 @@ def _as_array(value: Any) -> Array:
 
     if not isinstance(value, Array):
         raise TypeError(f"got {type(value).__name__}, expected an array of pantile")
-    return value
+    return Array._of(value._h)  # without halos, if it has some
 
 
 def _save_one(target: Path, array: Array) -> None:

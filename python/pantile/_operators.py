@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,53 @@ if TYPE_CHECKING:
 PLAIN = (builtins.bool, int, float, complex)
 
 
+def _forward(name: str) -> Callable[[Any, Operand], Array]:
+    """`array + other`."""
+
+    def forward(self: Operators, other: Any, /) -> Array:
+        if type(other) in PLAIN:  # the usual case first: small arrays feel every call
+            return self._of(self._h.binary(name, other))
+        beside = operand(self, other)
+        if beside is NotImplemented:
+            return beside  # type: ignore[no-any-return]
+        return self._of(self._h.binary(name, beside))
+
+    return forward
+
+
+def _backward(name: str) -> Callable[[Any, Operand], Array]:
+    """`other + array`."""
+
+    def backward(self: Operators, other: Operand, /) -> Array:
+        beside = operand(self, other)
+        if beside is NotImplemented:
+            return beside  # type: ignore[no-any-return]
+        if isinstance(beside, _core.Array):
+            return self._of(beside.binary(name, self._h))
+        return self._of(self._h.binary(name, beside, True))
+
+    return backward
+
+
+def _in_place(name: str) -> Callable[[Any, Operand], Array]:
+    """`array += other`."""
+    forward = _forward(name)
+
+    def in_place(self: Operators, other: Operand, /) -> Array:
+        result = forward(self, other)
+        if result is NotImplemented:
+            return result
+        shape, dtype = tuple(self._h.shape), np.dtype(self._h.dtype)
+        if result.shape != shape:
+            raise ValueError(f"got a result of shape {result.shape} for an array of {shape}")
+        if not np.can_cast(result.dtype, dtype, "same_kind"):
+            raise TypeError(f"got a result of {result.dtype} for an array of {dtype}")
+        self._h.set([], result._h if result.dtype == dtype else result._h.cast(str(dtype)))
+        return self  # type: ignore[return-value]  # only arrays are such
+
+    return in_place
+
+
 class Operators:
     """What an array can do beside another one, or beside a number."""
 
@@ -27,52 +75,52 @@ class Operators:
         raise NotImplementedError
 
     # fmt: off
-    def __add__(self, other: Operand, /) -> Array: return _forward(self, "add", other)
-    def __sub__(self, other: Operand, /) -> Array: return _forward(self, "subtract", other)
-    def __mul__(self, other: Operand, /) -> Array: return _forward(self, "multiply", other)
-    def __truediv__(self, other: Operand, /) -> Array: return _forward(self, "divide", other)
-    def __floordiv__(self, other: Operand, /) -> Array: return _forward(self, "floor_divide", other)
-    def __mod__(self, other: Operand, /) -> Array: return _forward(self, "remainder", other)
-    def __pow__(self, other: Operand, /) -> Array: return _forward(self, "pow", other)
-    def __and__(self, other: Operand, /) -> Array: return _forward(self, "bitwise_and", other)
-    def __or__(self, other: Operand, /) -> Array: return _forward(self, "bitwise_or", other)
-    def __xor__(self, other: Operand, /) -> Array: return _forward(self, "bitwise_xor", other)
-    def __lshift__(self, other: Operand, /) -> Array: return _forward(self, "bitwise_left_shift", other)
-    def __rshift__(self, other: Operand, /) -> Array: return _forward(self, "bitwise_right_shift", other)
+    __add__ = _forward("add")
+    __sub__ = _forward("subtract")
+    __mul__ = _forward("multiply")
+    __truediv__ = _forward("divide")
+    __floordiv__ = _forward("floor_divide")
+    __mod__ = _forward("remainder")
+    __pow__ = _forward("pow")
+    __and__ = _forward("bitwise_and")
+    __or__ = _forward("bitwise_or")
+    __xor__ = _forward("bitwise_xor")
+    __lshift__ = _forward("bitwise_left_shift")
+    __rshift__ = _forward("bitwise_right_shift")
 
-    def __radd__(self, other: Operand, /) -> Array: return _backward(self, "add", other)
-    def __rsub__(self, other: Operand, /) -> Array: return _backward(self, "subtract", other)
-    def __rmul__(self, other: Operand, /) -> Array: return _backward(self, "multiply", other)
-    def __rtruediv__(self, other: Operand, /) -> Array: return _backward(self, "divide", other)
-    def __rfloordiv__(self, other: Operand, /) -> Array: return _backward(self, "floor_divide", other)
-    def __rmod__(self, other: Operand, /) -> Array: return _backward(self, "remainder", other)
-    def __rpow__(self, other: Operand, /) -> Array: return _backward(self, "pow", other)
-    def __rand__(self, other: Operand, /) -> Array: return _backward(self, "bitwise_and", other)
-    def __ror__(self, other: Operand, /) -> Array: return _backward(self, "bitwise_or", other)
-    def __rxor__(self, other: Operand, /) -> Array: return _backward(self, "bitwise_xor", other)
-    def __rlshift__(self, other: Operand, /) -> Array: return _backward(self, "bitwise_left_shift", other)
-    def __rrshift__(self, other: Operand, /) -> Array: return _backward(self, "bitwise_right_shift", other)
+    __radd__ = _backward("add")
+    __rsub__ = _backward("subtract")
+    __rmul__ = _backward("multiply")
+    __rtruediv__ = _backward("divide")
+    __rfloordiv__ = _backward("floor_divide")
+    __rmod__ = _backward("remainder")
+    __rpow__ = _backward("pow")
+    __rand__ = _backward("bitwise_and")
+    __ror__ = _backward("bitwise_or")
+    __rxor__ = _backward("bitwise_xor")
+    __rlshift__ = _backward("bitwise_left_shift")
+    __rrshift__ = _backward("bitwise_right_shift")
 
-    def __iadd__(self, other: Operand, /) -> Array: return _in_place(self, "add", other)
-    def __isub__(self, other: Operand, /) -> Array: return _in_place(self, "subtract", other)
-    def __imul__(self, other: Operand, /) -> Array: return _in_place(self, "multiply", other)
-    def __itruediv__(self, other: Operand, /) -> Array: return _in_place(self, "divide", other)
-    def __ifloordiv__(self, other: Operand, /) -> Array: return _in_place(self, "floor_divide", other)
-    def __imod__(self, other: Operand, /) -> Array: return _in_place(self, "remainder", other)
-    def __ipow__(self, other: Operand, /) -> Array: return _in_place(self, "pow", other)
-    def __iand__(self, other: Operand, /) -> Array: return _in_place(self, "bitwise_and", other)
-    def __ior__(self, other: Operand, /) -> Array: return _in_place(self, "bitwise_or", other)
-    def __ixor__(self, other: Operand, /) -> Array: return _in_place(self, "bitwise_xor", other)
-    def __ilshift__(self, other: Operand, /) -> Array: return _in_place(self, "bitwise_left_shift", other)
-    def __irshift__(self, other: Operand, /) -> Array: return _in_place(self, "bitwise_right_shift", other)
+    __iadd__ = _in_place("add")
+    __isub__ = _in_place("subtract")
+    __imul__ = _in_place("multiply")
+    __itruediv__ = _in_place("divide")
+    __ifloordiv__ = _in_place("floor_divide")
+    __imod__ = _in_place("remainder")
+    __ipow__ = _in_place("pow")
+    __iand__ = _in_place("bitwise_and")
+    __ior__ = _in_place("bitwise_or")
+    __ixor__ = _in_place("bitwise_xor")
+    __ilshift__ = _in_place("bitwise_left_shift")
+    __irshift__ = _in_place("bitwise_right_shift")
 
     # Elements are compared one by one: the answer is an array, not a truth value.
-    def __eq__(self, other: Operand, /) -> Array: return _forward(self, "equal", other)  # type: ignore[override]
-    def __ne__(self, other: Operand, /) -> Array: return _forward(self, "not_equal", other)  # type: ignore[override]
-    def __lt__(self, other: Operand, /) -> Array: return _forward(self, "less", other)
-    def __le__(self, other: Operand, /) -> Array: return _forward(self, "less_equal", other)
-    def __gt__(self, other: Operand, /) -> Array: return _forward(self, "greater", other)
-    def __ge__(self, other: Operand, /) -> Array: return _forward(self, "greater_equal", other)
+    __eq__ = _forward("equal")  # type: ignore[assignment]
+    __ne__ = _forward("not_equal")  # type: ignore[assignment]
+    __lt__ = _forward("less")
+    __le__ = _forward("less_equal")
+    __gt__ = _forward("greater")
+    __ge__ = _forward("greater_equal")
 
     def __neg__(self) -> Array: return self._of(self._h.unary("negative"))
     def __pos__(self) -> Array: return self._of(self._h.unary("positive"))
@@ -94,35 +142,3 @@ def operand(array: Operators, other: Any) -> Any:
 
         return asarray(other, dist=None)._h
     return NotImplemented
-
-
-def _forward(array: Operators, name: str, other: Any) -> Any:
-    """`array + other`."""
-    if type(other) in PLAIN:  # the usual case first: small arrays feel every call
-        return array._of(array._h.binary(name, other))
-    other = operand(array, other)
-    return NotImplemented if other is NotImplemented else array._of(array._h.binary(name, other))
-
-
-def _backward(array: Operators, name: str, other: Any) -> Any:
-    """`other + array`."""
-    other = operand(array, other)
-    if other is NotImplemented:
-        return NotImplemented
-    if isinstance(other, _core.Array):
-        return array._of(other.binary(name, array._h))
-    return array._of(array._h.binary(name, other, True))
-
-
-def _in_place(array: Operators, name: str, other: Any) -> Any:
-    """`array += other`."""
-    result = _forward(array, name, other)
-    if result is NotImplemented:
-        return result
-    shape, dtype = tuple(array._h.shape), np.dtype(array._h.dtype)
-    if result.shape != shape:
-        raise ValueError(f"got a result of shape {result.shape} for an array of {shape}")
-    if not np.can_cast(result.dtype, dtype, "same_kind"):
-        raise TypeError(f"got a result of {result.dtype} for an array of {dtype}")
-    array._h.set([], result._h if result.dtype == dtype else result._h.cast(str(dtype)))
-    return array

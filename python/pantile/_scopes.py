@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from pantile import _core
 
+_Value = TypeVar("_Value", bool, int)
+
 
 @contextmanager
-def no_comm() -> Iterator[None]:
+def _within(setting: Callable[[_core.World, _Value], _Value], value: _Value) -> Iterator[None]:
+    """Within it, a setting of the world that there is at its beginning has this value; then the one from before.
+
+    `setting` changes it, and gives what it was.
+    """
+    from pantile import _world
+
+    world = _world.world()
+    before = setting(world, value)
+    try:
+        yield
+    finally:
+        setting(world, before)
+
+
+def no_comm() -> AbstractContextManager[None]:
     """Within it, whatever would move elements between ranks is an error that names the line.
 
     It counts what is *computed* within, whenever it was written: compute what you mean to check.
@@ -23,18 +40,10 @@ def no_comm() -> Iterator[None]:
     >>> with pt.no_comm():
     ...     b = (2 * a + 1).compute()
     """
-    from pantile import _world
-
-    world = _world.world()
-    before = world.forbid(True)
-    try:
-        yield
-    finally:
-        world.forbid(before)
+    return _within(lambda world, forbidden: world.forbid(forbidden), True)
 
 
-@contextmanager
-def steps_per_exchange(steps: int) -> Iterator[None]:
+def steps_per_exchange(steps: int) -> AbstractContextManager[None]:
     """Within it, one exchange of halos serves up to `steps` steps in time that are computed together.
 
     Halos are wider, and ranks compute in them what their neighbours compute too: the same bits with
@@ -51,14 +60,9 @@ def steps_per_exchange(steps: int) -> Iterator[None]:
     """
     from pantile import _world
 
-    if steps < 1:
-        raise ValueError(f"got {steps} steps per exchange, expected at least 1")
-    world = _world.world()
-    before = world.steps_per_exchange(steps)
-    try:
-        yield
-    finally:
-        world.steps_per_exchange(before)
+    sentence = f"got {steps!r} steps per exchange, expected an integer of at least 1"
+    count = _world.whole(steps, sentence)
+    return _within(lambda world, steps: world.steps_per_exchange(steps), count)
 
 
 class CommStats:
@@ -74,7 +78,8 @@ class CommStats:
 
     def _since(self, name: str) -> int:
         now = self._after or self._world.counters()
-        return now[name] - self._before[name]
+        # Ranks that are lost count nothing any more.
+        return max(0, now[name] - self._before[name])
 
     @property
     def bytes(self) -> int:
@@ -101,11 +106,29 @@ class CommStats:
         """Bytes that were put together for NumPy, but for the few that a process has anyway."""
         return self._since("gathered")
 
+    @property
+    def bytes_up(self) -> int:
+        """Bytes of elements that were sent to the workers of a cluster."""
+        return self._since("bytes_up")
+
+    @property
+    def bytes_down(self) -> int:
+        """Bytes of elements that came from the workers of a cluster."""
+        return self._since("bytes_down")
+
+    @property
+    def programs_sent(self) -> int:
+        """Programs that were sent to the workers of a cluster; the others were there already."""
+        return self._since("programs_sent")
+
     def _stop(self) -> None:
         self._after = self._world.counters()
 
     def __repr__(self) -> str:
-        return f"CommStats(bytes={self.bytes}, messages={self.messages}, programs={self.programs}, planned={self.planned}, gathered={self.gathered})"
+        names = ["bytes", "messages", "programs", "planned", "gathered"]
+        if not self._world.near:
+            names += ["bytes_up", "bytes_down", "programs_sent"]
+        return f"CommStats({', '.join(f'{name}={getattr(self, name)}' for name in names)})"
 
 
 @contextmanager
@@ -113,7 +136,8 @@ def comm_stats() -> Iterator[CommStats]:
     """Counts what is computed within, by the world that there is at its beginning (see `pt.init`).
 
     What is only recorded within and computed after it is not counted: compute what you mean to count.
-    Under MPI every process counts what it sends itself.
+    Under MPI every process counts what it sends itself. On a cluster `bytes` and `messages` are those
+    between workers; `bytes_up`, `bytes_down` and `programs_sent` are those between them and this process.
 
     >>> import pantile as pt
     >>> a = pt.ones((4, 4), dist=0)

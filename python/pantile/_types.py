@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ._array import Array
-from ._dist import Distribution, Mesh
+from ._dist import Distribution
+from ._mesh import Mesh
 
 __all__ = ["ArrayLike", "Axes", "Axis", "DTypeLike", "Dist", "Mesh", "Number", "Operand", "Shape"]
 

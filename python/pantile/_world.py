@@ -2,49 +2,123 @@
 
 from __future__ import annotations
 
+import operator
 import os
 
 from . import _core
+from ._seat import seated
 
 _current: _core.World | None = None
+_processes = False
 
 
-def init(ranks: int | None = None, backend: str | None = None) -> None:
+def init(
+    ranks: int | None = None,
+    backend: str | None = None,
+    *,
+    threads: int | None = None,
+    cluster: str | None = None,
+    keys: str | os.PathLike[str] | None = None,
+    token: str | None = None,
+    insecure: bool = False,
+) -> None:
     """Starts the ranks. Optional: the first array does so, too.
 
     `backend` is `"threads"` (ranks are threads of this process) or `"mpi"` (this process is one of
     those that `mpirun` or `srun` started). Without arguments the environment decides: under a
     launcher MPI, else `PANTILE_RANKS` threads, else one per core; `PANTILE_BACKEND` names a backend.
+    `threads` of each rank (else `PANTILE_THREADS`, else 1; at most 256) share its large loops,
+    reductions and copies; the results have the same bits.
     Arrays made before belong to the world that was there before.
+
+    `cluster` is where a coordinator listens, `"HOST:PORT"`: the ranks are then on its workers, as many
+    as these like to host unless `ranks` (else `PANTILE_RANKS`) says how many. Arrays stay there, and
+    programs are sent once; what is looked at here is copied. Without `backend` and a launcher
+    `PANTILE_CLUSTER` names one, too. On another machine a folder of `keys` is needed (else
+    `PANTILE_CLUSTER_KEYS`; `token` is used instead of the one in it), or `insecure=True`. A worker that is lost
+    is a `pt.WorkerLost`; start again with `pt.init`.
 
     >>> import pantile as pt
     >>> pt.init(ranks=2)
     >>> pt.ranks()
     2
+    >>> pt.init(ranks=1, threads=2)
     """
-    global _current
-    backend = backend or os.environ.get("PANTILE_BACKEND") or None
+    global _current, _processes
+    _refuse_ranks()
+    if not isinstance(cluster, str | None):
+        raise TypeError(f'got cluster {cluster!r}, expected "HOST:PORT"')
+    if cluster is not None and backend is not None:
+        raise ValueError(f"got cluster={cluster!r} and backend={backend!r}, expected one of them")
+    named = None if cluster is not None else os.environ.get("PANTILE_BACKEND")
+    backend = backend or named or None
     if backend not in (None, "threads", "mpi"):
         raise ValueError(f'got backend {backend!r}, expected "threads" or "mpi"')
     if ranks is not None and ranks < 1:
         raise ValueError(f"got {ranks} ranks, expected at least 1")
+    if threads is not None:
+        threads = whole(threads, f"got {threads!r} threads of each rank, expected 1 to 256", 256)
+    address = _cluster(backend) if cluster is None else cluster
+    if address is not None:
+        address, ranks = _checked(address, ranks)
+        keys = keys or os.environ.get("PANTILE_CLUSTER_KEYS") or None
+        world = _core.World.cluster(address, ranks, threads, keys, token, insecure)
+        _current, _processes = world, False
+        return
+    if keys is not None or token is not None or insecure:
+        raise ValueError("got keys, a token or insecure without a cluster, expected cluster=HOST:PORT")
+    _current, _processes = _local(ranks, backend, threads)
+
+
+def _local(ranks: int | None, backend: str | None, threads: int | None) -> tuple[_core.World, bool]:
+    """Ranks that are threads of this process, or processes of its job; and whether they are these."""
     if backend == "mpi" and not _core.has_mpi:
         raise RuntimeError(
             "this pantile was built without MPI: install it again on a machine with mpicc in PATH"
         )
     if backend == "threads" or (backend is None and ranks is not None and not _launched()):
-        _current = _core.World.threads(ranks)
-        return
+        return _core.World.threads(ranks, threads), False
     world = _core.World.from_env()
     if backend == "mpi" and not _launched():
         raise RuntimeError("MPI: start it with mpirun or srun, for example mpirun -n 4 python x.py")
     if ranks is not None and world.ranks != ranks:
         raise ValueError(f"got ranks={ranks}, but there are {world.ranks} processes")
-    _current = world
+    if threads is not None:
+        world.threads_per_rank(threads)
+    return world, _launched()
+
+
+def _cluster(backend: str | None) -> str | None:
+    """The cluster that the environment names, if nothing else says where ranks are."""
+    if backend is not None or _launched():
+        return None
+    return os.environ.get("PANTILE_CLUSTER") or None
+
+
+def _checked(address: str, ranks: int | None) -> tuple[str, int | None]:
+    """Where a cluster is, and how many ranks it shall host if somebody says so."""
+    host, colon, port = address.rpartition(":")
+    if not (host and colon and port.isdecimal() and int(port) < 65536):
+        raise ValueError(f'got cluster {address!r}, expected "HOST:PORT"')
+    if ranks is None and os.environ.get("PANTILE_RANKS"):
+        ranks = _core.thread_ranks()
+    return address, ranks
+
+
+def whole(value: int, sentence: str, most: int | None = None) -> int:
+    """`value` as an `int` from 1 on, up to `most`; else an error that says `sentence`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(sentence) from None
+    if number < 1 or (most is not None and number > most):
+        raise ValueError(sentence)
+    return number
 
 
 def world() -> _core.World:
     """The world, started if it was not yet."""
+    _refuse_ranks()
     if _current is None:
         init()
     assert _current is not None  # `init` fails or sets it
@@ -53,17 +127,54 @@ def world() -> _core.World:
 
 def ranks() -> int:
     """Number of ranks."""
-    return world().ranks
+    seat = seated()
+    return world().ranks if seat is None else seat.size
 
 
 def rank() -> int:
-    """The first rank that this process hosts: its own under MPI, 0 on threads."""
-    return world().hosted[0]
+    """The first rank that this process hosts: its own under MPI, 0 on threads and clusters; inside of `spmd` the
+    rank that calls.
+    """
+    return hosted_ranks()[0]
 
 
 def hosted_ranks() -> list[int]:
-    """The ranks that this process hosts: all of them on threads, one under MPI."""
-    return world().hosted
+    """The ranks that this process hosts: all of them on threads, one under MPI; inside of `spmd` the
+    rank that calls. For those on the workers of a cluster it speaks: all of them.
+    """
+    seat = seated()
+    return world().hosted if seat is None else [seat.rank]
+
+
+def current() -> _core.World | None:
+    """The world, if it was started."""
+    return _current
+
+
+def on_processes() -> bool:
+    """True if the ranks of the world that was started are processes."""
+    return _processes
+
+
+def on_cluster() -> bool:
+    """True if the ranks of the world are on the workers of a cluster, or will be once it is started."""
+    if _current is not None:
+        return not _current.near
+    return _cluster(os.environ.get("PANTILE_BACKEND") or None) is not None
+
+
+def usual_ranks() -> int:
+    """As many ranks as the world has, or would have if it was started: on threads."""
+    return _current.ranks if _current is not None else _core.thread_ranks()
+
+
+def _refuse_ranks() -> None:
+    """One rank alone has no arrays."""
+    if seated() is not None:
+        raise RuntimeError(
+            "arrays belong to all ranks together, but one rank of pt.spmd asked for one: make arrays "
+            "outside of pt.spmd, and use NumPy arrays and partitions inside"
+        )
 
 
 def _launched() -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pantile as pt
+import workers  # noqa: F401 - before the first array
 
 
 def pytest_sessionfinish(session):

@@ -1,11 +1,12 @@
-"""Prints a digest of many results. The output is the same for any number of ranks, on threads and
-as processes: `./test` compares it."""
+"""Prints a digest of many results. The output is the same for any number of ranks, on threads, as
+processes and on the workers of a cluster: `./test` compares it."""
 
 import hashlib
 
 import numpy as np
 
 import pantile as pt
+import workers  # noqa: F401 - before the first array
 
 
 def results():

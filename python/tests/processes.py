@@ -52,6 +52,25 @@ def functions():
     assert float(pt.ones(5000).sum()) == 5000
 
 
+def blocks():
+    """Functions of tiles: neighbours come from other processes, and all fail together."""
+    whole = np.arange(60.0).reshape(6, 10)
+    array = pt.from_callback((6, 10), 0, lambda part: whole[part])
+    found = pt.map_overlap(lambda tile: tile[2:] - tile[:-2], array, {0: 1}, "periodic")
+    assert (np.asarray(found) == np.roll(whole, -1, 0) - np.roll(whole, 1, 0)).all()
+    for section in array.with_halo({0: 1}).sections:
+        assert (section.data == whole[section.index]).all()
+
+    def tile(part):
+        if 1 in pt.hosted_ranks():
+            raise KeyError("mine")
+        return part
+
+    fails_everywhere(lambda: pt.map_blocks(tile, array), KeyError, RuntimeError)
+    fails_everywhere(lambda: pt.map_overlap(tile, array, 1), KeyError, RuntimeError)
+    assert float(pt.ones(5000).sum()) == 5000
+
+
 def seeds():
     numbers = pt.random.default_rng().random(pt.ranks(), dist=0)
     again = [float(numbers[at]) for at in range(pt.ranks())]
@@ -73,6 +92,7 @@ def looks():
 if __name__ == "__main__":
     files(Path(sys.argv[1]))
     functions()
+    blocks()
     looks()
     # Lines of several processes may end up in each other: every one has a file of its own.
     rank = pt.hosted_ranks()[0]

@@ -24,7 +24,8 @@ def test_scripts(script, ranks, monkeypatch):
 
 @pytest.mark.parametrize("script, sizes", [
     ("heat.py", ["31", "7"]), ("stencil.py", ["20", "3", "4"]), ("standardise.py", ["1000", "3"]),
-    ("mandelbrot.py", ["81", "40"]),
+    ("mandelbrot.py", ["81", "40"]), ("convolution.py", ["9", "7", "3"]),
+    ("finite_differences.py", ["31", "20"]),
 ])  # fmt: skip
 def test_scripts_take_sizes(script, sizes):
     """As a program of its own."""
@@ -33,5 +34,5 @@ def test_scripts_take_sizes(script, sizes):
 
 
 def test_scripts_are_short():
-    assert len(SCRIPTS) == 4
+    assert len(SCRIPTS) == 7
     assert all(len(path.read_text().splitlines()) < 60 for path in SCRIPTS)

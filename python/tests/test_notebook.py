@@ -61,6 +61,22 @@ def test_what_is_printed(tour):
         assert words in printed
 
 
+PICTURES = TOUR.with_name("pictures.ipynb")
+
+
+def test_pictures_are_as_they_were_kept(tmp_path):
+    """This notebook is kept with its outputs: pictures are the same on every machine."""
+    kept = nbformat.read(PICTURES, as_version=4)
+    nbformat.validate(kept)
+    before = [cell.outputs for cell in kept.cells if cell.cell_type == "code"]
+    cells = run(nbformat.read(PICTURES, as_version=4), tmp_path)
+    assert len(cells) == len(before)
+    for cell, outputs in zip(cells, before):
+        assert cell.outputs == outputs, cell.source
+    pages = [page for cell in cells for page in shown(cell, "text/html") + shown(cell, "image/svg+xml")]
+    assert len(pages) >= 10 and all("<svg" in page for page in pages)
+
+
 LONG = """
 import pantile as pt
 from pantile import _progress

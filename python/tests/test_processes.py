@@ -32,6 +32,22 @@ def test_files_and_functions_on_processes(tmp_path, ranks):
     assert found == [expected] * ranks
 
 
+@pytest.mark.skipif(not _core.has_mpi, reason="this build has no MPI")
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_memory_of_others_on_processes(tmp_path, ranks):
+    script = str(SCRIPT.with_name("exchanging.py"))
+    command = ["-m", "pantile._command", "run", script, "-n", str(ranks), str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, **ROOT},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all((tmp_path / f"done.{rank}").exists() for rank in range(ranks))
+
+
 def test_the_same_on_threads(tmp_path):
     """What needs no second process."""
     import processes

@@ -117,6 +117,34 @@ def test_gathering_is_counted():
     assert stats.gathered == 128 * 64 * 8
 
 
+def test_threads_share_the_loops_of_a_rank(monkeypatch):
+    ranks, given = pt.ranks(), np.random.default_rng(1).random((3000, 200))
+
+    def results():
+        a = pt.asarray(given, dist=0)
+        return [np.asarray(x) for x in (pt.sin(a) + a[::-1], a.sum(axis=0), a.T.mean(axis=0))]
+
+    expected = results()
+    try:
+        for threads in (2, 3):
+            pt.init(ranks=ranks, threads=threads)
+            for got, one in zip(results(), expected, strict=True):
+                np.testing.assert_array_equal(got, one)
+        for wrong in (0, 257):
+            with pytest.raises(ValueError, match=f"got {wrong} threads of each rank, expected 1 to 256"):
+                pt.init(ranks=ranks, threads=wrong)
+        for wrong in ("2", 1.5):
+            with pytest.raises(TypeError, match=f"got {wrong!r} threads of each rank, expected 1 to 256"):
+                pt.init(ranks=ranks, threads=wrong)
+        monkeypatch.setenv("PANTILE_THREADS", "many")
+        pt.init(ranks=ranks, threads=1)
+        with pytest.raises(pt.PantileError, match="PANTILE_THREADS is `many`, expected 1 to 256"):
+            pt.init(ranks=ranks)
+        monkeypatch.delenv("PANTILE_THREADS")
+    finally:
+        pt.init(ranks=ranks)
+
+
 def test_one_exchange_serves_several_steps():
     start = np.random.default_rng(1).random((64, 20))
 
@@ -135,5 +163,21 @@ def test_one_exchange_serves_several_steps():
         np.testing.assert_array_equal(got, expected)
         assert messages * times <= before
     assert np.array_equal(steps(1)[0], expected)
-    with pytest.raises(ValueError, match="got 0 steps per exchange"), pt.steps_per_exchange(0):
-        pass
+
+
+def test_steps_per_exchange_are_a_count():
+    for steps, error in [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("x", TypeError), (None, TypeError)]:
+        with pytest.raises(error) as found:
+            pt.steps_per_exchange(steps)
+        assert str(found.value) == f"got {steps!r} steps per exchange, expected an integer of at least 1"
+    with pt.steps_per_exchange(np.int64(2)):
+        assert pt._world.world().steps_per_exchange(2) == 2
+
+
+def test_a_scope_ends_with_what_was_before():
+    for _ in range(2):
+        with pt.steps_per_exchange(3):
+            with pytest.raises(KeyError), pt.steps_per_exchange(5):
+                raise KeyError
+            assert pt._world.world().steps_per_exchange(3) == 3
+        assert pt._world.world().steps_per_exchange(1) == 1

@@ -5,6 +5,15 @@ import signal
 import threading
 
 import pantile as pt
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def interruptible():
+    """Whoever started the tests may have told them to ignore Ctrl-C, as shells do in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def long():

@@ -29,6 +29,27 @@ def creation() -> pt.Array:
     return a
 
 
+def distributions(a: pt.Array) -> None:
+    mesh = pt.Mesh((1, 1), axes=("x", "y"), team=None)
+    tiles = pt.Distribution((4, 3), mesh, [pt.Block("x", halo=(1, 0)), pt.Cyclic("y", block=2)])
+    assert_type(tiles, pt.Distribution)
+    assert_type(tiles.owner((1, 1)), int | None)
+    assert_type(tiles.mesh, pt.Mesh)
+    labels = pt.Indexed("x", [[3, 1, 0, 2]], one_to_one=True)
+    terms = pt.Distribution((4, 3), mesh, [labels, pt.Whole()], terms={"y": "sum"})
+    assert_type(pt.Distribution.from_letters((4, 3), "bc", grid=(1, 1)), pt.Distribution)
+    plan = pt.plan(terms, "4x3 on r=1: block(r), whole")
+    assert_type(plan.matrix(halo=True).shape, tuple[Any, ...])
+    assert_type(plan.transfers[0].elements, int)
+    assert_type(plan.estimate().seconds, float)
+    assert_type(plan.adjoint().messages + plan.bytes(8), int)
+    assert_type(plan.draw(), pt.Picture)
+    assert_type(a.with_halo(1, periodic=True), pt.Array)
+    assert_type(pt.map_blocks(np.sqrt, a, dtype=pt.float64), pt.Array)
+    assert_type(pt.map_overlap(lambda tile: tile, a, depth=1, boundary="reflect"), pt.Array)
+    assert_type(pt.stencil(a, {(0, 1): 1.0}), pt.Array)
+
+
 def elementwise(a: pt.Array) -> pt.Array:
     b = 2 * pt.sin(a) + pt.exp(-a) / 3 - a**2
     assert_type(b, pt.Array)
@@ -82,12 +103,35 @@ def places(a: pt.Array) -> None:
         assert_type(section, pt.Section)
         assert_type(section.rank, int)
         section.data.sum()
+        assert_type(section.__distarray__(), dict[str, Any])
+        assert_type(pt.dap.validate(section), list[tuple[str, str]])
+    assert_type(pt.from_dlpack(np.arange(3)), pt.Array)
+    assert_type(pt.from_distarray(a.sections).exchange(), pt.Array)
     with pt.comm_stats() as stats, pt.no_comm():
         (a + 1).compute()
     assert_type(stats.bytes, int)
     assert_type(a.explain(), str)
     assert_type(pt.ranks(), int)
     assert_type(np.asarray(a).shape, tuple[Any, ...])
+
+
+def rank() -> tuple[int, list[int]]:
+    everyone = pt.world()
+    assert_type(everyone, pt.Partition)
+    grid = everyone.create_cartesian_topology_partition((1, everyone.size))
+    assert_type(grid.shape, tuple[int, ...])
+    row = pt.halos((3, 4), grid.shape, (1, 1))[grid.rank or 0]
+    assert_type(row, pt.Halo)
+    y = pt.HaloExchange(grid, row).forward(np.ones((3, 2)))
+    y = pt.AllSumReduce(grid, axes_reduce=(1,)).adjoint(y)
+    y = pt.Broadcast(grid, grid, preserve_batch=False).forward(y)
+    y = pt.Repartition(grid, grid).forward(pt.AllGather(grid, axes_keep=[0]).forward(y))
+    assert_type(y, np.ndarray[Any, Any])
+    return int(y.size), everyone.members
+
+
+def programs() -> None:
+    assert_type(pt.spmd(rank, ranks=2), list[tuple[int, list[int]]])
 
 
 def mistakes(a: pt.Array) -> None:
@@ -99,7 +143,7 @@ def mistakes(a: pt.Array) -> None:
     pt.zeros(3, where=0)  # type: ignore[call-arg]
     pt.sum(a, 0)  # type: ignore[call-arg]
     pt.sum(a, axis="rows")  # type: ignore[arg-type]
-    a + "one"  # type: ignore[operator]
+    a + "one"  # type: ignore[arg-type]
     a.shape = (3,)  # type: ignore[misc]
 
 
@@ -108,6 +152,8 @@ def main() -> None:
     reductions(elementwise(a))
     slicing(pt.ones((4, 3), dist=0))
     places(a)
+    programs()
+    distributions(a)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@ use pantile_ir::lower::{self, Cost, Executable, StepCost};
 use pantile_plan::json::Value;
 use pantile_plan::{Estimate, LinkClass, Machine, Terrain, Totals, Traffic, route};
 
-use crate::numbers::{bytes, count, plural, seconds};
+use crate::cluster::gate::{self, Weighed};
+use crate::cluster::target::{Target, is_near};
+use crate::numbers::{bytes, count, plural, seconds, up_to};
 use crate::program::{self, Options};
 use crate::report::Report;
-use crate::run::Backend;
+use crate::run::{self, Backend};
 use crate::table::{Align, aligned};
 
 /// Ranks that are looked at to tell how traffic is split over links.
@@ -22,9 +24,13 @@ Nothing runs. Bytes and messages are those of the real run, counted over all ran
 guesses that are only good for comparing. A loop around steps multiplies them by its turns; where
 these are not known, the figures are those of one turn.
 
+With --cluster it asks the coordinator for ranks, and says whether `pantile run --cluster` would ship
+the program or run it here.
+
 Examples:
   pantile explain examples/heat.dist -n 4
-  pantile explain examples/heat.dist -n 1024 --backend mpi --json")]
+  pantile explain examples/heat.dist -n 1024 --backend mpi --json
+  pantile explain examples/heat.dist --cluster 127.0.0.1:7420")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     options: Options,
@@ -33,11 +39,13 @@ pub(crate) struct Arguments {
     backend: Backend,
     /// Ranks on one node
     #[arg(long, value_name = "N", default_value_t = 64,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = up_to(u32::MAX), allow_negative_numbers = true)]
     ranks_per_node: u32,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    target: Target,
 }
 
 /// What is shown.
@@ -48,6 +56,8 @@ struct Explanation {
     links: [Traffic; 3],
     /// Memory of the rank that needs most, with what goes in and comes out.
     needed: usize,
+    /// The coordinator that was asked for, and whether the program would be shipped there.
+    shipping: Option<(String, Weighed)>,
 }
 
 /// Runs the subcommand.
@@ -55,15 +65,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let program = program::read(&arguments.options.path)?;
     let bound = program::bind(&program, &arguments.options.arguments)?;
     bound.check_lengths()?;
-    let ranks = arguments.options.ranks()?;
-    let setting = arguments.options.setting(ranks, Some(bound.types))?;
+    let place = Place::of(arguments)?;
+    let (ranks, windows, machine) = (place.ranks, place.windows, place.machine);
+    let mut setting = arguments.options.setting(ranks, Some(bound.types.clone()))?;
+    setting.looks = windows;
     let executable = lower::compile(&bound.program, &setting)?;
-    let per_node = usize::try_from(arguments.ranks_per_node).unwrap_or(usize::MAX);
-    let windows = arguments.backend.has_windows();
-    let machine = match windows {
-        true => Machine::default().with_ranks(ranks, ranks),
-        false => Machine::default().with_ranks(1, per_node),
-    };
     let terrain = Terrain::new(windows);
     let cost = executable.cost(&machine, terrain)?;
     let mut links = [Traffic::default(); 3];
@@ -71,11 +77,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         add_links(step, &machine, terrain, &mut links)?;
     }
     let needed = executable.needed_bytes(cost.peak_rank);
-    let explanation = Explanation { executable, cost, links, needed };
+    let shipping = match &arguments.target.cluster {
+        None => None,
+        Some(address) => {
+            let weighed = run::weigh(&arguments.options, &bound, ranks, is_near(address))?;
+            Some((address.clone(), weighed))
+        }
+    };
+    let explanation = Explanation { executable, cost, links, needed, shipping };
     Ok(match arguments.json {
         true => Report::json(&explanation.to_json()),
         false => Report::text(explanation.to_text()),
     })
+}
+
+/// Where ranks are.
+struct Place {
+    ranks: usize,
+    windows: bool,
+    machine: Machine,
+}
+
+impl Place {
+    fn of(arguments: &Arguments) -> Result<Self> {
+        if let Some(address) = &arguments.target.cluster {
+            let cluster = arguments.target.connect(address, &arguments.options)?;
+            let machine = gate::machine(is_near(address));
+            return Ok(Self { ranks: cluster.ranks(), windows: false, machine });
+        }
+        let ranks = arguments.options.ranks()?;
+        let windows = arguments.backend.has_windows();
+        let per_node = usize::try_from(arguments.ranks_per_node).unwrap_or(usize::MAX);
+        let machine = match windows {
+            true => Machine::default().with_ranks(ranks, ranks),
+            false => Machine::default().with_ranks(1, per_node),
+        };
+        Ok(Self { ranks, windows, machine })
+    }
 }
 
 /// Adds what a step sends over each class of link, as often as it is done.
@@ -150,6 +188,10 @@ impl Explanation {
         let arrays = format!("{} in arrays of rank {}", bytes(cost.peak as u128), cost.peak_rank);
         rows.push(vec!["memory".to_owned(), bytes(self.needed as u128), arrays]);
         out.push_str(&aligned(&rows, &[Align::Left, Align::Right, Align::Left], 2));
+        if let Some((address, weighed)) = &self.shipping {
+            let word = if weighed.ships() { "shipped" } else { "not shipped" };
+            out.push_str(&format!("\ncluster at {address}: {word}, {}\n", weighed.why()));
+        }
         out
     }
 
@@ -223,7 +265,7 @@ impl Explanation {
             let traffic = [("bytes", big(link.bytes)), ("messages", big(link.messages))];
             (class.name(), Value::object(traffic))
         });
-        Value::object([
+        let mut members = vec![
             ("ranks", self.executable.ranks.into()),
             ("steps", Value::array(self.cost.steps.iter().map(step))),
             ("bytes", self.cost.bytes.map_or_else(Value::null, big)),
@@ -233,7 +275,9 @@ impl Explanation {
             ("array_bytes", self.cost.peak.into()),
             ("memory_bytes", self.needed.into()),
             ("memory_rank", self.cost.peak_rank.into()),
-        ])
+        ];
+        members.extend(self.shipping.as_ref().map(|(_, weighed)| ("cluster", weighed.to_json())));
+        Value::object(members)
     }
 }
 

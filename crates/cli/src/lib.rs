@@ -17,6 +17,7 @@
 
 mod bench;
 mod check;
+mod cluster;
 mod draw;
 mod explain;
 mod halo;
@@ -65,6 +66,10 @@ Examples:
   # How fast is all that here, beside loops by hand?
   pantile bench --scale 0.1
 
+  # A coordinator and four workers on this machine, and a program on them.
+  pantile cluster -n 4
+  pantile run examples/heat.dist --cluster 127.0.0.1:7420
+
 A distribution is `SHAPE on MESH: one map per array axis`, for example
   8x6 on x=2, y=3: block(x) halo 1, cyclic(y, 1)     blocks with a halo, dealt columns
   8x6 on r=4: whole, whole                           a copy on each of 4 ranks
@@ -85,7 +90,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a program on ranks: threads, simulated ones or processes of an MPI job
+    /// Run a program on ranks: threads, simulated ones, processes of an MPI job, workers of a cluster
     Run(run::Arguments),
     /// Show what a program does and what it costs, before it runs
     Explain(explain::Arguments),
@@ -101,6 +106,12 @@ enum Command {
     Check(check::Arguments),
     /// Measure how fast programs are here, beside loops by hand
     Bench(bench::Arguments),
+    /// Start a coordinator and workers on this machine; make keys, list workers
+    Cluster(cluster::site::Arguments),
+    /// Start a coordinator: clients and workers come to it
+    Coordinator(cluster::coordinator::Arguments),
+    /// Start a worker: hosts ranks of the clients of a coordinator
+    Worker(cluster::worker::Arguments),
 }
 
 /// Does what the arguments say, the name of the command first, and gives the exit code: 0 if all is
@@ -127,6 +138,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Halo(arguments) => halo::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Cluster(arguments) => cluster::site::run(arguments),
+        Command::Coordinator(arguments) => cluster::coordinator::run(arguments),
+        Command::Worker(arguments) => cluster::worker::run(arguments),
     };
     match result.and_then(|report| show(&report)) {
         Ok(code) => code,

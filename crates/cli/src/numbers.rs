@@ -106,6 +106,17 @@ pub(crate) fn parse_bytes(text: &str) -> Result<usize, String> {
     Ok(value as usize)
 }
 
+/// Reads how many of something there are: 1 to `most`.
+///
+/// # Errors
+/// Of what it gives: a sentence that says what was expected.
+pub(crate) fn up_to(most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| {
+        let number = text.trim().parse().ok().filter(|number| (1..=most).contains(number));
+        number.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
+    }
+}
+
 /// Reads the number of a rank.
 ///
 /// # Errors
@@ -145,6 +156,15 @@ mod tests {
         assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(plural(1_u32, "message"), "1 message");
         assert_eq!(plural(1024_u32, "message"), "1,024 messages");
+    }
+
+    #[test]
+    fn counts_have_a_range() {
+        let read = up_to(64);
+        assert_eq!([" 1", "64"].map(&read), [Ok(1), Ok(64)]);
+        for wrong in ["0", "65", "-1", "1.5", "x", "", "99999999999"] {
+            assert_eq!(read(wrong), Err("expected a whole number from 1 to 64".to_owned()));
+        }
     }
 
     #[test]

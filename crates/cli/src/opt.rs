@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use pantile_ir::lower::{self, Executable, Setting, Step, Turns};
+use pantile_ir::lower::{self, Executable, LocalLoop, Setting, Step, Turns};
 use pantile_ir::passes::{self, Member};
 use pantile_ir::{Program, verify};
 
@@ -71,7 +71,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let setting = arguments.options.setting(ranks, Some(bound.types))?;
     let mut state = State::Program(bound.program);
     let known = arguments.options.ranks.is_some() || arguments.rank.is_some();
-    let member = Member { ranks: known.then_some(ranks), rank: arguments.rank };
+    let teams = setting.teams.clone();
+    let member = Member { ranks: known.then_some(ranks), rank: arguments.rank, teams };
     for name in &arguments.passes {
         state = apply(state, name, &member, &setting)?;
     }
@@ -136,18 +137,31 @@ fn share(executable: &Executable, rank: usize) -> String {
     out
 }
 
+/// The shapes of boxes.
+fn shapes(boxes: &[LocalLoop]) -> String {
+    let shapes: Vec<String> = boxes.iter().map(|one| numbers::shape(&one.shape)).collect();
+    if shapes.is_empty() { "nothing".to_owned() } else { shapes.join(", ") }
+}
+
 fn add_share(executable: &Executable, steps: &[Step], rank: usize, out: &mut String) {
     for step in steps {
-        let compute = match step {
-            Step::Compute(compute) => Some(compute),
-            Step::Exchange(exchange) => exchange.during.as_ref(),
-            _ => None,
-        };
-        if let Some(compute) = compute {
-            let boxes = executable.local_loops(compute, rank);
-            let shapes: Vec<String> = boxes.iter().map(|one| numbers::shape(&one.shape)).collect();
-            let what = if shapes.is_empty() { "nothing".to_owned() } else { shapes.join(", ") };
-            let _ = writeln!(out, "{}: loop over {what}", compute.place);
+        match step {
+            Step::Compute(compute) => {
+                let what = shapes(&executable.local_loops(compute, rank));
+                let _ = writeln!(out, "{}: loop over {what}", compute.place);
+            }
+            Step::Exchange(exchange) => {
+                let Some(compute) = &exchange.during else { continue };
+                let halos: Vec<_> = exchange.parts.iter().map(|part| part.slot).collect();
+                let (core, edges) = executable.local_core(compute, &halos, rank);
+                let (core, edges) = (shapes(&core), shapes(&edges));
+                let _ = writeln!(
+                    out,
+                    "{}: loop over {core} while halos travel, then {edges}",
+                    compute.place
+                );
+            }
+            _ => {}
         }
         if let Step::Repeat(repeat) = step {
             if let Turns::While { before, .. } = &repeat.turns {

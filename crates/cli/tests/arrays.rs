@@ -239,7 +239,7 @@ fn bad_files_are_told_apart() {
     }
     assert!(
         complaint("--arg x=text.npy")
-            .starts_with("error: --arg x=text.npy: text.npy: the magic is")
+            .starts_with("error: --arg x=text.npy: text.npy: the beginning of the file is")
     );
     assert!(complaint("--arg x=none.npy").contains("none.npy cannot be read: "));
     assert!(

@@ -84,6 +84,11 @@ fn check_files() {
 }
 
 #[test]
+fn cluster_files() {
+    check("cluster");
+}
+
+#[test]
 fn halo_files() {
     check("halo");
 }

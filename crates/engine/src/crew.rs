@@ -6,6 +6,7 @@
 //! every process gives the same programs.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -14,10 +15,11 @@ use std::time::Duration;
 use pantile_comm::threads::Threads;
 use pantile_comm::{Call, Communicator, Options, Rank, RankError};
 use pantile_ir::Scalar;
-use pantile_ir::lower::Executable;
+use pantile_ir::lower::{Executable, Recipe};
 use smallvec::SmallVec;
 
-use crate::{Counters, Engine, Error, Given, Made, Runner, Tile};
+use crate::afar::Afar;
+use crate::{Counters, Engine, Error, Given, Made, Runner, ThreadsError, Tile};
 
 /// How long a caller waits before it is asked whether it still wants to.
 const LISTEN: Duration = Duration::from_millis(50);
@@ -34,6 +36,8 @@ pub struct ArrayId(pub u64);
 pub struct Job {
     /// The program, lowered for arguments that are lent.
     pub executable: Arc<Executable>,
+    /// What it was lowered from, for ranks that have to do that themselves.
+    pub recipe: Arc<Recipe>,
     /// Equal keys mean equal programs: they are prepared once.
     pub key: u128,
     /// Its first arguments: numbers that everybody knows.
@@ -68,6 +72,11 @@ enum Hands {
         owed: usize,
     },
     Alone(Box<Hand>),
+    Afar {
+        hands: Box<dyn Afar>,
+        /// A program runs.
+        busy: bool,
+    },
 }
 
 /// One rank at work.
@@ -118,6 +127,24 @@ impl Crew {
         Self { size, hands, failure: None, stop: None }
     }
 
+    /// Ends programs of the ranks whose memory is here once `stop` is true; see [`Engine::stop_if`].
+    pub fn stop_if(&mut self, stop: &Arc<AtomicBool>) {
+        self.each(|hand| hand.engine.stop_if(Arc::clone(stop)));
+    }
+
+    /// Ranks that are elsewhere.
+    #[must_use]
+    pub fn afar(hands: Box<dyn Afar>) -> Self {
+        let size = hands.size();
+        Self { size, hands: Hands::Afar { hands, busy: false }, failure: None, stop: None }
+    }
+
+    /// True if this process has the memory of the ranks that it hosts.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        !matches!(self.hands, Hands::Afar { .. })
+    }
+
     /// Asks `stop` about every 50 ms while a program runs on threads: if it says true, the caller
     /// gets [`Error::Interrupted`]. The ranks go on to the end of the program; whoever comes next
     /// waits for that first, so nothing is lost.
@@ -128,7 +155,7 @@ impl Crew {
     /// True if the ranks do nothing.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        !matches!(self.hands, Hands::Threads { owed: 1.., .. })
+        !matches!(self.hands, Hands::Threads { owed: 1.., .. } | Hands::Afar { busy: true, .. })
     }
 
     /// Number of ranks of the world.
@@ -137,10 +164,11 @@ impl Crew {
         self.size
     }
 
-    /// The ranks that this process hosts.
+    /// The ranks that this process hosts, or speaks for.
     #[must_use]
     pub fn hosted(&self) -> Vec<Rank> {
         match &self.hands {
+            Hands::Afar { .. } => (0..self.size).collect(),
             Hands::Threads { orders, .. } => (0..orders.len()).collect(),
             Hands::Alone(hand) => vec![hand.engine.rank()],
         }
@@ -152,6 +180,7 @@ impl Crew {
         match &self.hands {
             Hands::Threads { .. } => true,
             Hands::Alone(hand) => hand.engine.has_windows(),
+            Hands::Afar { .. } => false,
         }
     }
 
@@ -180,6 +209,13 @@ impl Crew {
                 *owed += orders.len();
                 self.settle_if(true)
             }
+            Hands::Afar { hands, busy } => match hands.start(job) {
+                Ok(()) => {
+                    *busy = true;
+                    self.settle_if(true)
+                }
+                Err(error) => self.note(Some(error)),
+            },
         }
     }
 
@@ -206,6 +242,9 @@ impl Crew {
     fn settle_if(&mut self, may_stop: bool) -> Result<(), Error> {
         let mut faults = Vec::new();
         let waited = self.wait(may_stop, &mut faults);
+        if let Some(refused) = faults.iter().find(|fault| matches!(fault, Error::Refused { .. })) {
+            return Err(refused.clone());
+        }
         if self.failure.is_none() {
             self.failure = weightiest(faults.into_iter());
         }
@@ -217,12 +256,29 @@ impl Crew {
 
     /// Waits for all answers that are owed.
     fn wait(&mut self, may_stop: bool, faults: &mut Vec<Error>) -> Result<(), Error> {
-        let Hands::Threads { answers, owed, .. } = &mut self.hands else { return Ok(()) };
+        let stop = || may_stop && self.stop.as_ref().is_some_and(|stop| stop());
+        let (answers, owed) = match &mut self.hands {
+            Hands::Threads { answers, owed, .. } => (answers, owed),
+            Hands::Alone(_) => return Ok(()),
+            Hands::Afar { hands, busy } => {
+                while *busy {
+                    match hands.wait(LISTEN) {
+                        None if stop() => return Err(Error::Interrupted),
+                        None => {}
+                        Some(done) => {
+                            *busy = false;
+                            faults.extend(done.err());
+                        }
+                    }
+                }
+                return Ok(());
+            }
+        };
         while *owed > 0 {
             match answers.recv_timeout(LISTEN) {
                 Ok(answer) => faults.extend(answer.err()),
                 Err(RecvTimeoutError::Timeout) => {
-                    if may_stop && self.stop.as_ref().is_some_and(|stop| stop()) {
+                    if stop() {
                         return Err(Error::Interrupted);
                     }
                     continue;
@@ -242,16 +298,11 @@ impl Crew {
     /// The callers disagree, or one of them is not there any more; the crew does not work any more
     /// then.
     pub fn agree(&mut self, call: &Call, flags: &mut [bool]) -> Result<(), Error> {
-        let Hands::Alone(hand) = &mut self.hands else { return Ok(()) };
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
+        if !matches!(self.hands, Hands::Alone(_)) {
+            return Ok(());
         }
         let record: Vec<u8> = flags.iter().map(|flag| u8::from(*flag)).collect();
-        let team: Vec<Rank> = (0..self.size).collect();
-        let records = hand.engine.gather(call, &team, &record).inspect_err(|error| {
-            self.failure = Some(error.clone());
-        })?;
-        for record in records {
+        for record in self.gather(call, &record)? {
             for (flag, other) in flags.iter_mut().zip(record) {
                 *flag |= other != 0;
             }
@@ -260,26 +311,108 @@ impl Crew {
     }
 
     /// Gives every hosted rank its elements of an array.
-    pub fn put(&mut self, id: ArrayId, mut tile: impl FnMut(Rank) -> Tile) {
+    ///
+    /// # Errors
+    /// If ranks are elsewhere and do not get them; the crew does not work any more then.
+    pub fn put(&mut self, id: ArrayId, mut tile: impl FnMut(Rank) -> Tile) -> Result<(), Error> {
+        if !self.is_near() {
+            let tiles: Vec<(Rank, Arc<Tile>)> =
+                (0..self.size).map(|rank| (rank, Arc::new(tile(rank)))).collect();
+            return self.afar_then(|hands| hands.put(id, &tiles));
+        }
         self.each(|hand| {
             let tile = tile(hand.engine.rank());
             hand.store.insert(id, Arc::new(tile));
         });
+        Ok(())
+    }
+
+    /// Does something with ranks that are elsewhere, once they do nothing else.
+    fn afar_then<T>(
+        &mut self,
+        f: impl FnOnce(&mut dyn Afar) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.settle_if(false)?;
+        let Hands::Afar { hands, .. } = &mut self.hands else {
+            unreachable!("only asked of ranks that are elsewhere")
+        };
+        f(&mut **hands).inspect_err(|error| {
+            if !matches!(error, Error::Refused { .. }) {
+                self.failure = Some(error.clone());
+            }
+        })
+    }
+
+    /// Gives hosted ranks other elements of an array that they have.
+    pub fn replace(&mut self, id: ArrayId, tiles: &[(Rank, Arc<Tile>)]) {
+        self.each(|hand| {
+            let rank = hand.engine.rank();
+            if let Some((_, tile)) = tiles.iter().find(|(own, _)| *own == rank) {
+                hand.store.insert(id, Arc::clone(tile));
+            }
+        });
+    }
+
+    /// Forgets arrays at once.
+    pub fn forget(&mut self, ids: &[ArrayId]) {
+        if let Hands::Afar { hands, .. } = &mut self.hands {
+            return hands.forget(ids);
+        }
+        self.each(|hand| ids.iter().for_each(|id| drop(hand.store.remove(id))));
+    }
+
+    /// True if some hosted rank has the elements of an array under another name, too.
+    pub fn is_shared(&mut self, id: ArrayId) -> bool {
+        let mut shared = false;
+        self.each(|hand| {
+            let Some(own) = hand.store.get(&id) else { return };
+            let same = |(name, tile): (&ArrayId, &Arc<Tile>)| *name != id && Arc::ptr_eq(own, tile);
+            shared |= hand.store.iter().any(same);
+        });
+        shared
+    }
+
+    /// What the callers of all processes have to say, by rank. Collective among processes; a single
+    /// caller hears itself.
+    ///
+    /// # Errors
+    /// As [`Crew::agree`].
+    pub fn gather(&mut self, call: &Call, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        let Hands::Alone(hand) = &mut self.hands else { return Ok(vec![record.to_vec()]) };
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let team: Vec<Rank> = (0..self.size).collect();
+        hand.engine.gather(call, &team, record).inspect_err(|error| {
+            self.failure = Some(error.clone());
+        })
     }
 
     /// The elements that every hosted rank has of an array, by rank. They never change: a program
-    /// makes new arrays. Only the room around them may, with every program that needs it.
-    pub fn get(&mut self, id: ArrayId) -> Vec<(Rank, Arc<Tile>)> {
+    /// makes new arrays. Only the room around them may, with every program that needs it. Of ranks
+    /// that are elsewhere it takes only those that are `wanted`.
+    ///
+    /// # Errors
+    /// If ranks are elsewhere and elements do not arrive.
+    pub fn get(&mut self, id: ArrayId, wanted: &[Rank]) -> Result<Vec<(Rank, Arc<Tile>)>, Error> {
+        if !self.is_near() {
+            return self.afar_then(|hands| hands.get(id, wanted));
+        }
         let mut tiles = Vec::new();
         self.each(|hand| {
             let tile = hand.store.get(&id);
             tiles.extend(tile.map(|tile| (hand.engine.rank(), Arc::clone(tile))));
         });
-        tiles
+        Ok(tiles)
     }
 
     /// What the hosted ranks have done so far, together.
     pub fn counters(&mut self) -> Counters {
+        // What went wrong in a program is told to whoever runs the next one.
+        let _ = self.settle_if(false);
+        if let Hands::Afar { hands, .. } = &mut self.hands {
+            return hands.counters();
+        }
         let mut sum = Counters::default();
         self.each(|hand| {
             let one = hand.engine.counters();
@@ -293,6 +426,32 @@ impl Crew {
         sum
     }
 
+    /// From now on every hosted rank has so many threads; see [`Engine::set_threads`]. Gives how many
+    /// it had before.
+    ///
+    /// # Errors
+    /// As [`Engine::set_threads`]; then nothing has changed.
+    pub fn set_threads(&mut self, threads: usize) -> Result<usize, ThreadsError> {
+        if let Hands::Afar { hands, .. } = &mut self.hands {
+            return hands.set_threads(threads);
+        }
+        let mut before = Ok(1);
+        self.each(|hand| {
+            let had = hand.engine.threads();
+            before = hand.engine.set_threads(threads).map(|()| had);
+        });
+        before
+    }
+
+    /// Bytes of the arrays that the hosted ranks keep.
+    pub fn stored_bytes(&mut self) -> usize {
+        let mut sum = 0;
+        self.each(|hand| {
+            sum += hand.store.values().map(|tile| tile.as_bytes().len()).sum::<usize>()
+        });
+        sum
+    }
+
     /// Bytes that the hosted ranks keep for arrays to come.
     pub fn spare_bytes(&mut self) -> usize {
         let mut sum = 0;
@@ -300,13 +459,14 @@ impl Crew {
         sum
     }
 
-    /// Calls `f` with every hosted rank, once they do nothing else.
+    /// Calls `f` with every rank whose memory is here, once they do nothing else.
     fn each(&mut self, mut f: impl FnMut(&mut Hand)) {
         // What went wrong in a program is told to whoever runs the next one.
         let _ = self.settle_if(false);
         match &mut self.hands {
             Hands::Alone(hand) => f(hand),
             Hands::Threads { hands, .. } => hands.iter().for_each(|hand| f(&mut lock(hand))),
+            Hands::Afar { .. } => {}
         }
     }
 }
@@ -387,6 +547,8 @@ impl Hand {
             let tile = match one {
                 Made::New(tile) => Some(Arc::new(tile)),
                 Made::Argument(argument) => match &arguments[argument] {
+                    // What others write is nobody else's.
+                    Argument::Kept(tile) if tile.is_open() => Some(Arc::new(Tile::clone(tile))),
                     Argument::Kept(tile) => Some(Arc::clone(tile)),
                     Argument::Spent(_) => None,
                 },

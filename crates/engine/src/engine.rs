@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pantile_comm::{Call, CommError, Communicator, Failure, Memory, Rank, Ticket};
 use pantile_geometry::{Distribution, Fingerprint};
@@ -11,9 +12,10 @@ use pantile_plan::{Schedule, Terrain, route};
 
 use crate::compile::Compiler;
 use crate::execute::{self, Buffers};
+use crate::helpers::Helpers;
 use crate::places::{Arrays, Frame};
 use crate::pool::Pool;
-use crate::{Cells, Error, Movement, Tile, gather};
+use crate::{Cells, Error, Movement, ThreadsError, Tile, check_threads, gather};
 
 /// Movements that are kept compiled; the oldest go first.
 const KEPT: usize = 512;
@@ -60,6 +62,8 @@ pub struct Engine {
     tickets: Vec<Option<Ticket>>,
     counters: Counters,
     pool: Pool,
+    helpers: Arc<Helpers>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Engine {
@@ -76,6 +80,25 @@ impl Engine {
             tickets: Vec::new(),
             counters: Counters::default(),
             pool: Pool::default(),
+            helpers: Arc::new(Helpers::new(1)),
+            stop: None,
+        }
+    }
+
+    /// Ends programs before the next turn of a loop once `stop` is true: nobody wants their results.
+    pub fn stop_if(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = Some(stop);
+    }
+
+    /// An error if nobody wants results any more; ends the world, so that peers do not wait.
+    pub(crate) fn check_stop(&mut self) -> Result<(), Error> {
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => {
+                let error = Error::Stopped { rank: self.rank() };
+                self.fail(None, &error);
+                Err(error)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -95,6 +118,37 @@ impl Engine {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// From now on large loops, reductions and copies of this rank are done by so many threads, the
+    /// rank's own included; they are started when they are needed for the first time. The results
+    /// are the same, and ranks need not have equally many.
+    ///
+    /// # Errors
+    /// If these are none, or more than [`THREADS_MAX`](crate::THREADS_MAX).
+    pub fn set_threads(&mut self, threads: usize) -> Result<(), ThreadsError> {
+        if check_threads(threads)? != self.threads() {
+            self.helpers = Arc::new(Helpers::new(threads));
+        }
+        Ok(())
+    }
+
+    /// How many threads do large loops of this rank.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.helpers.threads()
+    }
+
+    /// Lets all threads of this rank work on everything that touches so many bytes, or on all that
+    /// can be cut if these are none: for tests.
+    #[doc(hidden)]
+    pub fn set_cut_bytes(&mut self, bytes: usize) {
+        self.helpers = Arc::new(Helpers::new(self.threads()).with_least(bytes));
+    }
+
+    /// Who helps this rank.
+    pub(crate) fn helpers(&self) -> Arc<Helpers> {
+        Arc::clone(&self.helpers)
     }
 
     /// Memory of arrays that are gone.
@@ -365,8 +419,8 @@ impl Engine {
         target: &Memory,
     ) -> Result<(), Error> {
         self.make_room(movement, source.is(target));
-        let Self { communicator, stations, scratch, tickets, .. } = self;
-        let buffers = Buffers { source, target, stations, scratch };
+        let Self { communicator, stations, scratch, tickets, helpers, .. } = self;
+        let buffers = Buffers { source, target, stations, scratch, helpers };
         let result: Result<(), CommError> = communicator.operation(call, |operation| {
             execute::run(operation, movement, &buffers, tickets, &mut || ())
         });
@@ -409,7 +463,7 @@ impl Engine {
     }
 
     /// A tile that does not fit is seen on this rank only, so it ends the world.
-    fn expect_tile(
+    pub(crate) fn expect_tile(
         &mut self,
         call: &Call,
         side: &'static str,

@@ -63,6 +63,28 @@ pub enum Error {
     },
     /// The caller did not want to wait any longer; the ranks go on to the end of the program.
     Interrupted,
+    /// Nobody wants the results any more.
+    Stopped {
+        /// Which rank noticed.
+        rank: Rank,
+    },
+    /// A worker of a cluster that had ranks is gone, or does not answer any more.
+    WorkerLost {
+        /// Its name.
+        worker: String,
+        /// How that was noticed.
+        reason: String,
+    },
+    /// Ranks that are elsewhere could not do what was asked of them.
+    Elsewhere {
+        /// What they, or those between, have to say.
+        reason: String,
+    },
+    /// Whoever has the ranks refuses what was asked; nothing was done, and everything goes on.
+    Refused {
+        /// Why.
+        reason: String,
+    },
     /// A rank panicked; that is a fault of this library.
     Panicked {
         /// Which rank.
@@ -83,6 +105,13 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plan(error) => error.fmt(out),
+            Self::Stopped { rank } => {
+                write!(out, "rank {rank}: stopped, because nobody wants the results any more")
+            }
+            Self::WorkerLost { worker, reason } => {
+                write!(out, "worker `{worker}` is lost: {reason}")
+            }
+            Self::Elsewhere { reason } | Self::Refused { reason } => out.write_str(reason),
             Self::Kernel(error) => error.fmt(out),
             Self::Comm(error) => error.fmt(out),
             Self::WrongTile { rank, side, expected, got } => write!(

@@ -2,9 +2,10 @@
 #![allow(unsafe_code, reason = "runs loops over the memory of this rank and of its peers")]
 
 use pantile_comm::{CommError, Memory, Operation, Piece, Ticket, Windows};
-use pantile_kernels::pack::{self, Twin};
+use pantile_kernels::pack::{self, Share, Twin};
 use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 
+use crate::helpers::Helpers;
 use crate::movement::{Body, Incoming, Leg, Movement, Outgoing, Part, Place};
 
 /// The memory that one run of a movement works on.
@@ -20,6 +21,8 @@ pub(crate) struct Buffers<'a> {
     pub(crate) target: &'a Memory,
     pub(crate) stations: &'a [Memory],
     pub(crate) scratch: &'a Memory,
+    /// Who helps with large copies.
+    pub(crate) helpers: &'a Helpers,
 }
 
 impl Buffers<'_> {
@@ -62,20 +65,35 @@ pub(crate) struct LegRunner<'a> {
     from: &'a Memory,
     to: &'a Memory,
     scratch: &'a Memory,
+    helpers: Option<&'a Helpers>,
     element: usize,
+}
+
+/// Two memories, for several threads: each copies other elements.
+#[derive(Clone, Copy)]
+struct Ends(*const u8, *mut u8);
+
+// SAFETY: whoever makes one lets every thread write cells of its own only, which nobody reads.
+unsafe impl Sync for Ends {}
+
+impl Ends {
+    fn get(&self) -> (*const u8, *mut u8) {
+        (self.0, self.1)
+    }
 }
 
 impl<'a> LegRunner<'a> {
     fn new(movement: &'a Movement, leg: &'a Leg, buffers: &'a Buffers<'_>) -> Self {
         let (from, to) = (buffers.at(leg.from), buffers.at(leg.to));
         let element = movement.dtype.bytes();
-        Self { movement, leg, from, to, scratch: buffers.scratch, element }
+        let helpers = Some(buffers.helpers);
+        Self { movement, leg, from, to, scratch: buffers.scratch, helpers, element }
     }
 
     /// A leg within one memory that needs no buffers of its own.
     pub(crate) fn in_place(movement: &'a Movement, leg: &'a Leg, memory: &'a Memory) -> Self {
         let element = movement.dtype.bytes();
-        Self { movement, leg, from: memory, to: memory, scratch: memory, element }
+        Self { movement, leg, from: memory, to: memory, scratch: memory, helpers: None, element }
     }
 
     /// Packs what one peer gets to `start`.
@@ -131,7 +149,8 @@ impl<'a> LegRunner<'a> {
         }
         between();
         if self.leg.any_order {
-            self.pull_in_any_order(windows)?;
+            let mut turns = self.leg.by_turns(self.movement.rank);
+            turns.try_for_each(|incoming| self.pull(windows, incoming))?;
         } else {
             self.pull_in_order(windows)?;
         }
@@ -152,22 +171,6 @@ impl<'a> LegRunner<'a> {
             rest = later;
         }
         for incoming in rest {
-            self.pull(windows, incoming)?;
-        }
-        Ok(())
-    }
-
-    /// Own part first, while the others get ready; then whoever is.
-    fn pull_in_any_order(&self, windows: &mut dyn Windows) -> Result<(), CommError> {
-        let me = self.movement.rank;
-        let receives = &self.leg.receives;
-        for incoming in receives.iter().filter(|incoming| incoming.peer == me) {
-            self.pull(windows, incoming)?;
-        }
-        // Start behind oneself, so that not everybody looks at rank 0 first.
-        let split = receives.partition_point(|incoming| incoming.peer <= me);
-        let others = receives[split..].iter().chain(&receives[..split]);
-        for incoming in others.filter(|incoming| incoming.peer != me) {
             self.pull(windows, incoming)?;
         }
         Ok(())
@@ -271,8 +274,19 @@ impl<'a> LegRunner<'a> {
     }
 
     fn copy(&self, nest: &Nest, source: *const u8, target: *mut u8, streaming: bool) {
-        // SAFETY: invariants 1 to 3 of the buffers.
-        unsafe { pack::copy(nest, self.element, source, target, streaming) }
+        let pieces = self.helpers.map_or(1, |team| team.pieces(2 * nest.len() * self.element));
+        let (Some(helpers), 2..) = (self.helpers, pieces) else {
+            // SAFETY: invariants 1 to 3 of the buffers.
+            return unsafe { pack::copy(nest, self.element, source, target, streaming) };
+        };
+        let ends = Ends(source, target);
+        let done = helpers.run(pieces, &|part, _| {
+            let share = Share { part, of: pieces };
+            // SAFETY: the same; shares have no cell of the target in common.
+            unsafe { pack::copy_share(nest, share, self.element, ends.get(), streaming) };
+            Ok(())
+        });
+        debug_assert_eq!(done, Ok(()), "copies do not fail");
     }
 
     fn combine(&self, part: &Part, source: *const u8, target: *mut u8) {

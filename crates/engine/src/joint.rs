@@ -146,6 +146,7 @@ impl Engine {
         between: &mut dyn FnMut(),
     ) -> Result<(), CommError> {
         joint.movements.iter().for_each(|movement| self.make_room(movement, true));
+        let helpers = self.helpers();
         let (communicator, stations, scratch, tickets) = self.parts();
         communicator.operation(call, |operation| {
             if !joint.legs.is_empty() {
@@ -154,7 +155,7 @@ impl Engine {
             let mut first = true;
             for (movement, tile) in joint.movements.iter().zip(tiles) {
                 let (source, target) = (tile.memory(), tile.memory());
-                let buffers = Buffers { source, target, stations, scratch };
+                let buffers = Buffers { source, target, stations, scratch, helpers: &helpers };
                 let mut now = || {
                     if std::mem::take(&mut first) {
                         between();

@@ -29,6 +29,7 @@
 //! }
 //! ```
 mod accumulate;
+mod afar;
 mod cells;
 mod compile;
 mod cover;
@@ -36,20 +37,27 @@ mod crew;
 mod engine;
 mod error;
 mod execute;
+mod foreign;
 mod gather;
+mod helpers;
 mod joint;
+mod look;
 mod movement;
 mod places;
 mod pool;
 mod program;
+mod threads;
 mod tile;
 
+pub use afar::Afar;
 pub use cells::Cells;
 pub use crew::{ArrayId, Crew, Job};
 pub use engine::{Counters, Engine};
 pub use error::Error;
+pub use foreign::{Foreign, Pick, TilePlaces};
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
 pub use places::Frame;
 pub use program::{Event, Given, Made, Overlap, Runner};
+pub use threads::{THREADS_MAX, ThreadsError, check_threads, threads_from_text};
 pub use tile::{Tile, available_memory};

@@ -96,6 +96,17 @@ pub(crate) struct Leg {
     pub(crate) streaming: bool,
 }
 
+impl Leg {
+    /// What arrives where the order does not matter: the own part first, while the others get
+    /// ready; then from whoever is behind this rank on, so that not everybody looks at rank 0 first.
+    pub(crate) fn by_turns(&self, me: Rank) -> impl Iterator<Item = &Incoming> {
+        let own = self.receives.iter().filter(move |incoming| incoming.peer == me);
+        let split = self.receives.partition_point(|incoming| incoming.peer <= me);
+        let others = self.receives[split..].iter().chain(&self.receives[..split]);
+        own.chain(others.filter(move |incoming| incoming.peer != me))
+    }
+}
+
 /// Cells that are set to a value.
 #[derive(Debug)]
 pub(crate) struct Fill {

@@ -18,7 +18,7 @@ const SPARE: usize = 64 << 20;
 
 /// So long as much is kept as was in use at a time: a loop uses in every turn what it let go in the
 /// turn before.
-const KEPT: Duration = Duration::from_secs(2);
+const KEPT: Duration = Duration::from_secs(10);
 
 /// Sizes are rounded up to this, so that nearly equal ones fit.
 const GRAIN: usize = 4 << 10;

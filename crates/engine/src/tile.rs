@@ -5,6 +5,7 @@ use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pantile_comm::Memory;
 use pantile_kernels::{DType, Element};
@@ -17,13 +18,16 @@ use crate::pool::Pool;
 /// 1. The memory has at least `len` elements, starts aligned for the type, and every element is a
 ///    valid value of it.
 /// 2. Outside of a running movement or program nobody else refers to the memory, except a transport
-///    that could not end a message; that memory is never given back.
+///    that could not end a message; that memory is never given back. A tile that is *open* shares its
+///    memory with another library, which touches it only while nothing runs.
 pub struct Tile {
     memory: Memory,
     dtype: DType,
     len: usize,
     /// Where the memory goes when nobody needs it any more.
     pool: Option<Pool>,
+    /// True once others know the memory, and may write it.
+    open: AtomicBool,
 }
 
 impl Drop for Tile {
@@ -42,24 +46,52 @@ impl Tile {
     #[must_use]
     pub fn zeroed(dtype: DType, len: usize) -> Self {
         let bytes = len.checked_mul(dtype.bytes()).expect("a tile fits into memory");
-        Self { memory: Memory::zeroed(bytes), dtype, len, pool: None }
+        Self { memory: Memory::zeroed(bytes), dtype, len, pool: None, open: AtomicBool::new(false) }
     }
 
     /// No elements; costs nothing.
     pub(crate) fn empty() -> Self {
         static NOTHING: OnceLock<Memory> = OnceLock::new();
         let memory = NOTHING.get_or_init(|| Memory::zeroed(0)).clone();
-        Self { memory, dtype: DType::Bool, len: 0, pool: None }
+        Self { memory, dtype: DType::Bool, len: 0, pool: None, open: AtomicBool::new(false) }
     }
 
     /// Elements of any value in memory of a pool, which has at least as many bytes.
     pub(crate) fn pooled(memory: Memory, dtype: DType, len: usize, pool: Pool) -> Self {
-        Self { memory, dtype, len, pool: Some(pool) }
+        Self { memory, dtype, len, pool: Some(pool), open: AtomicBool::new(false) }
     }
 
     /// The same memory under another name: for a program that reads it while it runs.
     pub(crate) fn alias(&self) -> Self {
-        Self { memory: self.memory.clone(), dtype: self.dtype, len: self.len, pool: None }
+        Self {
+            memory: self.memory.clone(),
+            dtype: self.dtype,
+            len: self.len,
+            pool: None,
+            open: AtomicBool::new(false),
+        }
+    }
+
+    /// Memory that another rank shows, while it does.
+    pub(crate) fn shown(memory: Memory, dtype: DType) -> Self {
+        let len = memory.bytes() / dtype.bytes();
+        Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }
+    }
+
+    /// Memory that somebody else showed, with so many elements.
+    pub(crate) fn given(memory: Memory, dtype: DType, len: usize) -> Self {
+        Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }
+    }
+
+    /// From now on others may write its memory: no other array may have the same.
+    pub fn set_open(&self) {
+        self.open.store(true, Ordering::Relaxed);
+    }
+
+    /// True if others may write its memory.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open.load(Ordering::Relaxed)
     }
 
     /// While testing, fills memory of any value with values that nobody expects: whoever reads what
@@ -81,7 +113,7 @@ impl Tile {
         // SAFETY: the vector owns the bytes, lives in the memory, and is not touched again before
         // it comes back out of it.
         let memory = unsafe { Memory::given(start, bytes, owner) };
-        Self { memory, dtype: T::DTYPE, len, pool: None }
+        Self { memory, dtype: T::DTYPE, len, pool: None, open: AtomicBool::new(false) }
     }
 
     /// The elements as a vector; without copying if they came as one.
@@ -99,7 +131,9 @@ impl Tile {
         match memory.into_owner().map(<Box<dyn Any + Send + Sync>>::downcast::<Vec<T>>) {
             Ok(Ok(vector)) => *vector,
             Ok(Err(_)) => unreachable!("a tile of this type was made from such a vector"),
-            Err(memory) => Self { memory, dtype, len, pool: None }.to_vec(),
+            Err(memory) => {
+                Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }.to_vec()
+            }
         }
     }
 
@@ -171,6 +205,29 @@ impl Tile {
         let mut tile = Self::zeroed(dtype, bytes.len() / dtype.bytes());
         tile.bytes_mut().copy_from_slice(bytes);
         Some(tile)
+    }
+
+    /// So many elements whose bytes a function writes, for example from a socket; `None` if it wrote
+    /// no truth values where those are asked for.
+    ///
+    /// # Errors
+    /// What the function says.
+    ///
+    /// # Panics
+    /// If there is not so much memory.
+    pub fn filled<E>(
+        dtype: DType,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Option<Self>, E> {
+        // Bytes first: whatever is written, it is a valid element of these.
+        let mut bytes = Self::zeroed(DType::U8, len.checked_mul(dtype.bytes()).expect("it fits"));
+        fill(bytes.bytes_mut())?;
+        if dtype == DType::Bool && bytes.as_bytes().iter().any(|byte| *byte > 1) {
+            return Ok(None);
+        }
+        (bytes.dtype, bytes.len) = (dtype, len);
+        Ok(Some(bytes))
     }
 
     /// The bytes of the elements, to be written by kernels, which write valid elements only.

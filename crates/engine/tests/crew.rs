@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pantile_comm::{Options, threads};
 use pantile_engine::{ArrayId, Crew, Error, Job, Tile};
-use pantile_ir::lower::{self, Setting};
+use pantile_ir::lower::{Recipe, Setting};
 
 const DOUBLE: &str = r#"
 !v = !ndarray.ndarray<5xi64, #pantile.dist<"block(r)">>
@@ -16,11 +16,18 @@ func.func @main(%a: !v) -> !v {
 "#;
 
 fn job(ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
-    let program = pantile_ir::text::parse(DOUBLE, "double").unwrap();
+    job_of((DOUBLE, 1), ranks, arguments, result)
+}
+
+/// A program with its key as a job.
+fn job_of((text, key): (&str, u128), ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
+    let program = pantile_ir::text::parse(text, "test").unwrap();
     let setting = Setting { ranks, ..Setting::default() };
+    let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
     Arc::new(Job {
-        executable: Arc::new(lower::compile(&program, &setting).unwrap()),
-        key: 1,
+        executable: Arc::new(recipe.compile().unwrap()),
+        recipe: Arc::new(recipe),
+        key,
         arguments: arguments.iter().copied().map(ArrayId).collect(),
         results: vec![ArrayId(result)],
         forget: Vec::new(),
@@ -39,16 +46,17 @@ fn arrays_stay_with_the_ranks() {
     let mut crew = Crew::threads(2, &Options::default());
     assert_eq!((crew.size(), crew.hosted()), (2, vec![0, 1]));
     assert!(crew.has_windows());
-    crew.put(ArrayId(1), share);
+    crew.put(ArrayId(1), share).unwrap();
     for turn in 1..4 {
         crew.run(&job(2, &[turn], turn + 1)).unwrap();
     }
-    let tiles: Vec<Vec<i64>> = crew.get(ArrayId(4)).iter().map(|(_, tile)| tile.to_vec()).collect();
+    let tiles: Vec<Vec<i64>> =
+        crew.get(ArrayId(4), &[]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect();
     assert_eq!(tiles, [vec![0, 8, 16], vec![24, 32]]);
     let mut last = (*job(2, &[4], 5)).clone();
     last.forget = vec![ArrayId(1), ArrayId(2)];
     crew.run(&Arc::new(last)).unwrap();
-    assert!(crew.get(ArrayId(1)).is_empty(), "forgotten");
+    assert!(crew.get(ArrayId(1), &[]).unwrap().is_empty(), "forgotten");
     assert_eq!(crew.counters().bytes, 0);
 }
 
@@ -58,7 +66,7 @@ fn a_crew_that_failed_says_so_from_then_on() {
     let error = crew.run(&job(2, &[7], 8)).unwrap_err();
     assert!(matches!(error, Error::UnknownArray { id: 7, .. }), "{error}");
     assert!(error.to_string().contains("got array 7, which it does not have"));
-    crew.put(ArrayId(7), share);
+    crew.put(ArrayId(7), share).unwrap();
     assert_eq!(crew.run(&job(2, &[7], 8)).unwrap_err(), error);
     let panicked = Error::Panicked { rank: 1, message: "no".to_owned() };
     assert_eq!(panicked.to_string(), "rank 1 panicked: no");
@@ -69,9 +77,9 @@ fn alone_every_caller_is_a_rank() {
     let results = threads::run(2, &Options::default(), |communicator| {
         let mut crew = Crew::alone(communicator);
         let rank = crew.hosted()[0];
-        crew.put(ArrayId(1), share);
+        crew.put(ArrayId(1), share).unwrap();
         crew.run(&job(2, &[1], 2))?;
-        let tiles = crew.get(ArrayId(2));
+        let tiles = crew.get(ArrayId(2), &[]).unwrap();
         assert_eq!(tiles[0].0, rank);
         Ok::<_, Error>(tiles[0].1.to_vec::<i64>())
     });
@@ -79,13 +87,17 @@ fn alone_every_caller_is_a_rank() {
     assert_eq!(results, [vec![0, 2, 4], vec![6, 8]]);
 }
 
-/// A program that takes a while.
+/// A program that takes a while: so many turns of a loop.
+fn long(turns: u64) -> String {
+    LONG.replace("TURNS", &turns.to_string())
+}
+
 const LONG: &str = r#"
 !v = !ndarray.ndarray<5xi64, #pantile.dist<"block(r)">>
 func.func @main(%a: !v) -> !v {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %many = arith.constant 200000 : index
+  %many = arith.constant TURNS : index
   %r = scf.for %i = %c0 to %many step %c1 iter_args(%x = %a) -> (!v) {
     %b = ndarray.ewbin %x, %x {op = "bitwise_xor"} : (!v, !v) -> !v
     %y = ndarray.ewbin %b, %a {op = "add"} : (!v, !v) -> !v
@@ -98,25 +110,23 @@ func.func @main(%a: !v) -> !v {
 #[test]
 fn a_caller_may_stop_waiting_and_nothing_is_lost() {
     let mut crew = Crew::threads(2, &Options::default());
-    crew.put(ArrayId(1), share);
-    let program = pantile_ir::text::parse(LONG, "long").unwrap();
-    let setting = Setting { ranks: 2, ..Setting::default() };
-    let long = Arc::new(Job {
-        executable: Arc::new(lower::compile(&program, &setting).unwrap()),
-        key: 2,
-        arguments: vec![ArrayId(1)],
-        results: vec![ArrayId(2)],
-        forget: Vec::new(),
-        light: false,
-        numbers: Vec::new(),
-    });
+    crew.put(ArrayId(1), share).unwrap();
     // The first question is answered with yes, all others with no.
     let asked = std::sync::atomic::AtomicBool::new(false);
     crew.stop_waiting_if(move || !asked.swap(true, std::sync::atomic::Ordering::Relaxed));
-    assert_eq!(crew.run(&long).unwrap_err(), Error::Interrupted);
+    // A caller that gets no turn until the program is over is never asked: then a longer one is tried.
+    let mut turns = 200_000;
+    let outcome = loop {
+        let outcome = crew.run(&job_of((&long(turns), turns.into()), 2, &[1], 2));
+        if outcome.is_err() || turns > 1_000_000_000 {
+            break outcome;
+        }
+        turns *= 4;
+    };
+    assert_eq!(outcome.unwrap_err(), Error::Interrupted);
     crew.run(&job(2, &[1], 3)).unwrap();
     let of = |crew: &mut Crew, id| -> Vec<Vec<i64>> {
-        crew.get(ArrayId(id)).iter().map(|(_, tile)| tile.to_vec()).collect()
+        crew.get(ArrayId(id), &[]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect()
     };
     assert_eq!(of(&mut crew, 3), [vec![0, 2, 4], vec![6, 8]]);
     assert_eq!(of(&mut crew, 2), [vec![0, 1, 2], vec![3, 4]], "it went on to its end");
@@ -150,4 +160,33 @@ fn callers_that_differ_hear_it_before_they_run() {
         let text = text.unwrap();
         assert!(text.contains("disagree"), "{text}");
     }
+}
+
+#[test]
+fn a_loop_that_nobody_wants_any_more_ends() {
+    const FOREVER: &str = r#"
+func.func @main(%a: i64) -> i64 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.constant 9000000000000000000 : index
+  %r = scf.for %i = %zero to %end step %one iter_args(%x = %a) -> (i64) {
+    %y = arith.addi %x, %x : i64
+    scf.yield %y : i64
+  }
+  return %r : i64
+}
+"#;
+    let forever = job_of((FOREVER, 3), 2, &[1], 2);
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), |_| Tile::from_vec(vec![1i64])).unwrap();
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    crew.stop_if(&stop);
+    let other = Arc::clone(&stop);
+    let waits = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        other.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let error = crew.run(&forever).unwrap_err();
+    assert!(matches!(error, Error::Stopped { .. }), "{error}");
+    waits.join().unwrap();
 }

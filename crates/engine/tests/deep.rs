@@ -1,10 +1,10 @@
 //! Several steps in time for one exchange of halos: the same bits, and fewer messages.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod runs;
+
 use std::sync::Arc;
 
-use pantile_comm::threads;
-use pantile_engine::{Engine, Error, Runner};
 use pantile_ir::lower::{self, Setting};
 
 /// A plate whose edges stay, and one without edges; the counter of turns matters.
@@ -53,20 +53,8 @@ fn run(text: &str, ranks: usize, steps: usize) -> (Vec<Vec<u8>>, u64) {
     let program = pantile_ir::text::parse(text, "plate").unwrap();
     let setting = Setting { ranks, steps_per_exchange: steps, ..Setting::default() };
     let executable = Arc::new(lower::compile(&program, &setting).unwrap());
-    let results = threads::run(ranks, &pantile_comm::Options::default(), |communicator| {
-        let mut engine = Engine::new(communicator);
-        let mut runner = Runner::new(&mut engine, Arc::clone(&executable))?;
-        let made = runner.run(&mut engine, &[])?;
-        let bytes: Vec<u8> = made.iter().flat_map(|tile| tile.as_bytes().to_vec()).collect();
-        Ok::<_, Error>((bytes, engine.counters().messages))
-    });
-    let mut all = (Vec::new(), 0);
-    for result in results {
-        let (bytes, messages) = result.unwrap();
-        all.0.push(bytes);
-        all.1 += messages;
-    }
-    all
+    let (made, messages, _) = runs::run(&executable, 1);
+    (made, messages)
 }
 
 #[test]

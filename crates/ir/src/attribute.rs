@@ -40,6 +40,17 @@ impl Attribute {
         Self::Float(value.to_bits(), None)
     }
 
+    /// What a team is called of which this is the attribute: numbers and words without quotes.
+    #[must_use]
+    pub fn team_name(&self) -> String {
+        match self {
+            Self::Int(number, _) => number.to_string(),
+            Self::String(name) | Self::Symbol(name) | Self::Opaque(name) => name.clone(),
+            Self::Bool(value) => value.to_string(),
+            other => format!("{other:?}"),
+        }
+    }
+
     /// Its value, if it is a whole number that fits.
     #[must_use]
     pub fn as_int(&self) -> Option<i64> {

@@ -69,16 +69,17 @@ pub fn result_types(
             if known.dtype(0)? != DType::Bool {
                 return Err(format!("condition has type {}, expected i1", known.dtype(0)?));
             }
-            let dtype = promote(known.dtype(1)?, known.dtype(2)?);
-            one(known.like(&broadcast(&shapes)?, known.wanted().unwrap_or(dtype)))
+            let of = [known.dtype(1)?, known.dtype(2)?];
+            one(known.like(&broadcast(&shapes)?, chosen("where", &of, known.wanted())?))
         }
         Op::Clip => {
             let shapes = [known.ty(0)?.shape(), known.ty(1)?.shape(), known.ty(2)?.shape()];
-            let dtype = promote(promote(known.dtype(0)?, known.dtype(1)?), known.dtype(2)?);
+            let of = [known.dtype(0)?, known.dtype(1)?, known.dtype(2)?];
+            let dtype = chosen("clip", &of, known.wanted())?;
             if matches!(dtype, DType::C64 | DType::C128) {
                 return Err(format!("clip is not defined for elements of type {dtype}"));
             }
-            one(known.like(&broadcast(&shapes)?, known.wanted().unwrap_or(dtype)))
+            one(known.like(&broadcast(&shapes)?, dtype))
         }
         Op::Broadcast => one(known.broadcast_to()?),
         Op::Reduce { reduction, axes, keepdims, .. } => {
@@ -100,6 +101,32 @@ pub fn result_types(
     }
 }
 
+/// True if elements may be taken for elements of the type that a text declares: what a cast would
+/// cut off (fractions, imaginary parts, all but the truth of a number) is never cut off silently.
+#[must_use]
+pub fn may_become(of: DType, wanted: DType) -> bool {
+    let kind = |dtype| match dtype {
+        DType::Bool => 0,
+        DType::F32 | DType::F64 => 2,
+        DType::C64 | DType::C128 => 3,
+        _ => 1,
+    };
+    kind(of) <= kind(wanted)
+}
+
+/// The type of the elements of a choice between operands of these types: the one that the text
+/// declares, if they may become that.
+fn chosen(what: &str, of: &[DType], wanted: Option<DType>) -> Result<DType, String> {
+    let natural = of.iter().copied().reduce(promote).unwrap_or(DType::F64);
+    match wanted {
+        Some(wanted) if !may_become(natural, wanted) => {
+            Err(format!("{what} of {natural} gives {natural}, got the result type {wanted}"))
+        }
+        Some(wanted) => Ok(wanted),
+        None => Ok(natural),
+    }
+}
+
 /// Types of a function of one operand; `wanted` is the declared type of the result. Where it is
 /// not the one that promotion gives, the operand is cast to it first.
 ///
@@ -111,7 +138,7 @@ pub fn unary_types(function: Unary, of: DType, wanted: Option<DType>) -> Result<
         && types.1 != wanted
     {
         match function.types(wanted) {
-            Ok(forced) if forced.1 == wanted => return Ok(forced),
+            Ok(forced) if forced.1 == wanted && may_become(of, wanted) => return Ok(forced),
             _ => {
                 return Err(format!(
                     "{function} of {of} gives {}, got the result type {wanted}",
@@ -138,16 +165,29 @@ pub fn binary_types(
     if natural.as_ref().is_ok_and(|types| types.1 == wanted) {
         return natural;
     }
-    if function == Binary::Divide && is_integer(wanted) {
+    let fits = may_become(promote(of.0, of.1), wanted);
+    if function == Binary::Divide && is_integer(wanted) && fits {
         return Ok((wanted, wanted));
     }
     match (function.types(wanted, wanted), natural) {
-        (Ok(forced), _) if forced.1 == wanted => Ok(forced),
+        (Ok(forced), _) if forced.1 == wanted && fits => Ok(forced),
         (_, Err(error)) => Err(error),
         (_, Ok(types)) => Err(format!(
             "{function} of {} and {} gives {}, got the result type {wanted}",
             of.0, of.1, types.1
         )),
+    }
+}
+
+/// The unsigned type of as many bits; what is not a signed whole number is left as it is.
+#[must_use]
+pub fn unsigned(dtype: DType) -> DType {
+    match dtype {
+        DType::I8 => DType::U8,
+        DType::I16 => DType::U16,
+        DType::I32 => DType::U32,
+        DType::I64 => DType::U64,
+        other => other,
     }
 }
 
@@ -364,7 +404,8 @@ impl<'a> Known<'a> {
         let natural = reduced_dtype(reduction, source.dtype())?;
         // The dialect keeps the type of the elements, so the text may ask for it.
         let keeps = matches!(reduction, Reduction::Sum | Reduction::Prod);
-        let dtype = self.wanted().filter(|_| keeps).unwrap_or(natural);
+        let fits = |wanted: &DType| keeps && may_become(source.dtype(), *wanted);
+        let dtype = self.wanted().filter(fits).unwrap_or(natural);
         let kept = |(axis, dim): (usize, &Dim)| match axes.contains(&axis) {
             true if keepdims => Some(Some(1)),
             true => None,

@@ -67,6 +67,22 @@ pub enum Arith {
     OrI,
     /// `xori`
     XOrI,
+    /// `divui`: of the bits as unsigned numbers, as all whose name ends in `ui`
+    DivUI,
+    /// `ceildivui`
+    CeilDivUI,
+    /// `remui`
+    RemUI,
+    /// `minui`
+    MinUI,
+    /// `maxui`
+    MaxUI,
+    /// `shli`
+    ShLI,
+    /// `shrsi`: the sign moves in
+    ShRSI,
+    /// `shrui`: zeros move in
+    ShRUI,
     /// `addf`
     AddF,
     /// `subf`
@@ -77,6 +93,22 @@ pub enum Arith {
     DivF,
     /// `negf`: one operand
     NegF,
+}
+
+impl Arith {
+    /// For what is done with the bits as unsigned numbers: what is done with those numbers.
+    #[must_use]
+    pub fn of_unsigned(self) -> Option<Self> {
+        Some(match self {
+            Self::DivUI => Self::DivSI,
+            Self::CeilDivUI => Self::CeilDivSI,
+            Self::RemUI => Self::RemSI,
+            Self::MinUI => Self::MinSI,
+            Self::MaxUI => Self::MaxSI,
+            Self::ShRUI => Self::ShRSI,
+            _ => return None,
+        })
+    }
 }
 
 /// The comparison of `arith.cmpi` and `arith.cmpf`.
@@ -94,6 +126,28 @@ pub enum Predicate {
     Gt,
     /// `sge`, `oge`
     Ge,
+    /// `ult`: of the bits of whole numbers as unsigned ones, as the next three
+    ULt,
+    /// `ule`
+    ULe,
+    /// `ugt`
+    UGt,
+    /// `uge`
+    UGe,
+}
+
+impl Predicate {
+    /// For a comparison of the bits as unsigned numbers: the comparison of those numbers.
+    #[must_use]
+    pub fn of_unsigned(self) -> Option<Self> {
+        Some(match self {
+            Self::ULt => Self::Lt,
+            Self::ULe => Self::Le,
+            Self::UGt => Self::Gt,
+            Self::UGe => Self::Ge,
+            _ => return None,
+        })
+    }
 }
 
 /// What is left of the elements along reduced axes. The dialect's numbers are those of

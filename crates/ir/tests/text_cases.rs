@@ -219,6 +219,22 @@ fn loops_numbers_and_names_that_mean_the_same() {
         "%c = \"arith.cmpf\"(%x, %x) <{predicate = \"olt\"}> : (f64, f64) -> i1",
         "%c = arith.cmpf olt, %x, %x : f64",
     );
+    same(
+        "%c = \"arith.cmpi\"(%i, %i) <{predicate = 6 : i64}> : (index, index) -> i1",
+        "%c = arith.cmpi ult, %i, %i : index",
+    );
+    same(
+        "%c = \"arith.cmpf\"(%x, %x) <{predicate = 13 : i64}> : (f64, f64) -> i1",
+        "%c = arith.cmpf une, %x, %x : f64",
+    );
+    same("%c = arith.constant 5", "%c = arith.constant 5 : i64");
+    same("%c = arith.constant -2.5e1", "%c = arith.constant -25.0 : f64");
+    same("%c = arith.extui %b : i1 to i64", "%c = arith.convert %b : i1 to i64");
+    same("%c = arith.uitofp %b : i1 to f64", "%c = arith.convert %b : i1 to f64");
+    same("%c = arith.index_castui %b : i1 to index", "%c = arith.convert %b : i1 to index");
+    let fault = parse(&body("%c = arith.extui %d : i8 to i64").replace("%b: i1", "%d: i8"), "t");
+    let fault = fault.unwrap_err()[0].message.clone();
+    assert_eq!(fault, "from i8 to i64 converts `arith.extsi`, not `arith.extui`");
     // Names of groups.
     same(
         "%o:2 = \"dist.default_partition\"(%i, %i, %i) : (index, index, index) -> (index, index)\n%c = arith.addi %o, %o#1 : index",
@@ -341,6 +357,36 @@ fn printing_does_not_need_a_sound_program() {
     let printed = program.to_string();
     assert!(printed.contains("%a_1: f64, %no_name_: i1"), "{printed}");
     assert!(printed.contains("%undefined_5"), "{printed}");
+}
+
+#[test]
+fn attributes_have_names() {
+    let full = "#dist.dist_env<team = 22 : i64 loffs = 0 lparts = 0,4,0>";
+    let function =
+        |env: &str| format!("func.func @f(%a: !ndarray.ndarray<4xf64, {env}>) {{\n  return\n}}\n");
+    let named = format!("#env = {full}\n{}", function("#env"));
+    assert_eq!(read(&named), read(&function(full)));
+    let wrong = |text: &str| parse(text, "t").unwrap_err()[0].message.clone();
+    assert_eq!(
+        read("#t = [1, \"#t\"]\nfunc.func @f() attributes {x = #t, y = #t.b} {\n  return\n}")
+            .to_string(),
+        "func.func @f() attributes {x = [1, \"#t\"], y = #t.b} {\n  return\n}\n"
+    );
+    assert_eq!(wrong("#t = 1\n#t = 2\n"), "`#t` is defined twice");
+    assert_eq!(wrong("#t = 1\n#u = [#t]\n"), "`#u` names `#t`, expected what that stands for");
+    assert_eq!(wrong("#t\n"), "expected `=`, found the end of the text");
+    // What is wrong with an attribute is wrong where it is written.
+    let faults = parse(&format!("#env = {full}\n!a = !ndarray.ndarray<4x4xf64, #env>\n"), "t");
+    let fault = &faults.unwrap_err()[0];
+    assert_eq!((fault.place.line, fault.message.as_str()), (1, "got 1 local offsets for 2 axes"));
+}
+
+#[test]
+fn functions_say_who_sees_them() {
+    let text = "func.func private @f() {\n  return\n}\n";
+    let printed = "func.func @f() attributes {sym_visibility = \"private\"} {\n  return\n}\n";
+    assert_eq!(read(text).to_string(), printed);
+    assert_eq!(read(text), read(printed));
 }
 
 #[test]

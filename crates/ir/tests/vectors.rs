@@ -253,6 +253,36 @@ fn v7_repartitions_get_known_parts() {
 }
 
 #[test]
+fn v7_columns_are_cropped_to_the_request() {
+    let text = "!a = !ndarray.ndarray<4x4x4xf64, #dist.dist_env<team = 22 loffs = 1,1,1 lparts = 0x0x0,3x3x3,0x0x0>>
+!d = !ndarray.ndarray<4x4x4xf64, #dist.dist_env<team = 22 loffs = ?,?,? lparts = ?x?x?,?x?x?,?x?x?>>
+!l = !ndarray.ndarray<3x3x3xf64>
+!p = !ndarray.ndarray<?x?x?xf64>
+func.func @main(%a: !a, %l: !l, %n: index) -> (!d, !p, !p, !p, !p) {
+  %1 = arith.constant 1 : index
+  %2 = arith.constant 2 : index
+  %4 = arith.constant 4 : index
+  %b = dist.repartition %a loffs %1, %1, %1 lsizes %2, %2, %2 : !a, index, index, index, index, index, index to !d
+  %h:3 = \"distruntime.get_halo\"(%l, %4, %4, %4, %1, %1, %1, %1, %1, %1, %2, %2, %2) <{team = 22, key = -1 : i64}> : (!l, index, index, index, index, index, index, index, index, index, index, index, index) -> (!distruntime.asynchandle, !p, !p)
+  \"distruntime.wait\"(%h#0) : (!distruntime.asynchandle) -> ()
+  %g:3 = \"distruntime.get_halo\"(%l, %4, %4, %4, %1, %1, %1, %1, %1, %1, %n, %2, %2) <{team = 22, key = -1 : i64}> : (!l, index, index, index, index, index, index, index, index, index, index, index, index) -> (!distruntime.asynchandle, !p, !p)
+  \"distruntime.wait\"(%g#0) : (!distruntime.asynchandle) -> ()
+  return %b, %h#1, %h#2, %g#1, %g#2 : !d, !p, !p, !p, !p
+}
+";
+    let found = text_of(text);
+    assert!(found.contains("loffs = 1,1,1 lparts = 0x2x2,2x2x2,0x2x2>>"), "{found}");
+    let halos = |rows: &str| {
+        format!(
+            "-> (!distruntime.asynchandle, !ndarray.ndarray<{rows}x2x2xf64>, !ndarray.ndarray<{rows}x2x2xf64>)"
+        )
+    };
+    assert!(found.contains(&halos("0")), "{found}");
+    // Rows that are not known leave the columns known.
+    assert!(found.contains(&halos("?")), "{found}");
+}
+
+#[test]
 fn v11_and_v12_views_get_known_parts() {
     type Slice = (i64, i64, i64);
     let check = |loffs,

@@ -8,7 +8,7 @@ use bodies::{TABLE, value};
 use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
 use pantile_kernels::{DType, Scalar, Vectors};
 use pantile_lanes::expand::{self, Lane};
-use pantile_lanes::{Binary, Body, Node, One, Op, Two, Unary, evaluate};
+use pantile_lanes::{Binary, Body, Function, Node, One, Op, Two, Unary, evaluate};
 use pantile_testkit::{Rng, cases};
 
 /// Runs a body over rows of values, one row for each input, on every set.
@@ -100,6 +100,49 @@ fn functions_have_the_same_bits_everywhere() {
                     check(&body, &rows, &mut scratch, function);
                 }
             }
+        }
+    });
+}
+
+#[test]
+fn random_numbers_have_the_same_bits_everywhere() {
+    let mut scratch = Scratch::new();
+    cases("random numbers", 4, |rng| {
+        for function in [Function::Uniform, Function::Normal] {
+            let mut body = Body::new();
+            let (index, seed) = (body.input(DType::U64).unwrap(), body.input(DType::U64).unwrap());
+            let stream = body.constant(Scalar::of(rng.bits())).unwrap();
+            let number = body.push(Op::Call(function, [index, seed, stream])).unwrap();
+            body.output(number);
+            let count = count(rng);
+            let rows = [0; 2].map(|_| (0..count).map(|_| value(rng, DType::U64)).collect());
+            check(&body, &rows, &mut scratch, &function);
+        }
+    });
+}
+
+/// Large angles go another way, alone or among small ones, in whole chunks and in rests.
+#[test]
+fn angles_have_the_same_bits_however_large_their_neighbours_are() {
+    let mut scratch = Scratch::new();
+    cases("angles", 12, |rng| {
+        for function in [Function::Sin, Function::Cos, Function::Tan] {
+            let mut body = Body::new();
+            let x = body.input(DType::F64).unwrap();
+            let y = body.push(Op::Call(function, [x; 3])).unwrap();
+            body.output(y);
+            let (count, large) = (count(rng), *rng.pick(&[0, 1, 20, 1000]));
+            let angle = |rng: &mut Rng| {
+                let small = rng.range(-4000, 4000) as f64 / 64.0;
+                let exponent = i32::try_from(rng.range(20, 1023)).unwrap();
+                Scalar::of(if rng.below(1000) < large {
+                    small * 2f64.powi(exponent)
+                } else {
+                    small
+                })
+            };
+            let row = (0..count).map(|_| angle(rng)).collect();
+            check(&body, &[row], &mut scratch, &function);
         }
     });
 }
@@ -231,6 +274,46 @@ fn operations_that_follow_each_other_compute_what_they_mean() {
     cases("operations_in_a_row", 1500, |rng| {
         let float = *rng.pick(&[DType::F64, DType::F64, DType::F32]);
         let body = chain(rng, float);
+        let count = count(rng);
+        let rows: Vec<Vec<Scalar>> = (0..3).map(|_| row(rng, float, count)).collect();
+        check(&body, &rows, &mut scratch, &float);
+    });
+}
+
+/// A sum of products with constants, as stencils are, with other terms here and there.
+fn weighted(rng: &mut Rng, float: DType) -> Body {
+    let mut body = Body::new();
+    let inputs: Vec<Node> = (0..3).map(|_| body.input(float).unwrap()).collect();
+    let constants = [1.5f32, -2.0, 0.75, 0.125].map(|number| {
+        let wide = Scalar::of(f64::from(number));
+        body.constant(if float == DType::F64 { wide } else { Scalar::of(number) }).unwrap()
+    });
+    let mut last = inputs[rng.below(3)];
+    if rng.chance(2, 3) {
+        last = body.push(Op::Two(Two::Mul, last, *rng.pick(&constants))).unwrap();
+    }
+    for _ in 0..1 + rng.below(8) {
+        let x = *rng.pick(&inputs);
+        let other = match rng.chance(3, 4) {
+            true => body.push(Op::Two(Two::Mul, x, *rng.pick(&constants))).unwrap(),
+            false => x,
+        };
+        let (a, b) = if rng.chance(1, 2) { (last, other) } else { (other, last) };
+        last = body.push(Op::Two(Two::Add, a, b)).unwrap();
+        if rng.chance(1, 12) {
+            last = body.push(Op::One(One::Canonical, last)).unwrap();
+        }
+    }
+    body.output(last);
+    body
+}
+
+#[test]
+fn weighted_sums_compute_what_they_mean() {
+    let mut scratch = Scratch::new();
+    cases("weighted_sums", 300, |rng| {
+        let float = *rng.pick(&[DType::F64, DType::F64, DType::F32]);
+        let body = weighted(rng, float);
         let count = count(rng);
         let rows: Vec<Vec<Scalar>> = (0..3).map(|_| row(rng, float, count)).collect();
         check(&body, &rows, &mut scratch, &float);

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
-use pantile_kernels::{DType, Element, Vectors, bytes_of, bytes_of_mut};
-use pantile_lanes::{Body, Op, Two};
+use pantile_kernels::{DType, Element, Scalar, Vectors, bytes_of, bytes_of_mut};
+use pantile_lanes::{Body, Function, Op, Two, evaluate};
 use pantile_testkit::{Rng, cases};
 
 /// `x * y + z`, and `x` as it is.
@@ -120,6 +120,44 @@ fn turned_sources_are_read_as_they_are() {
         let most = *rng.pick(&[5, 40, 300]);
         let shape = [1 + rng.below(3), 1 + rng.below(most), 1 + rng.below(most)];
         check_some(rng, shape);
+    });
+}
+
+/// Rows that are longer than panels, and panels that are longer than blocks: the functions keep
+/// what they are given in memory of their own.
+#[test]
+fn turned_sources_of_long_rows() {
+    let mut body = Body::new();
+    let [x, y] = [0, 1].map(|_| body.input(DType::F64).unwrap());
+    let functions = [Function::Exp, Function::Atan, Function::Erf];
+    let [a, b, c] = functions.map(|function| body.push(Op::Call(function, [x; 3])).unwrap());
+    let mut sum = y;
+    for node in [a, b, c] {
+        sum = body.push(Op::Two(Two::Add, sum, node)).unwrap();
+    }
+    body.output(sum);
+    let sets: Vec<Vectors> = Vectors::all().collect();
+    cases("long panels", 12, |rng| {
+        let (rows, columns) = (1 + rng.below(20), 1000 + rng.below(200));
+        let numbers = |salt: usize| -> Vec<f64> {
+            (0..rows * columns).map(|at| ((at * salt) % 1009) as f64 / 512.0 - 1.0).collect()
+        };
+        let (across, along) = (numbers(7919), numbers(104_729));
+        let mut got = vec![0.0; rows * columns];
+        let program = Program::compile_for(&body, *rng.pick(&sets)).unwrap();
+        let strides = [[1, rows.cast_signed()], [columns.cast_signed(), 1]];
+        let sources = [(&across, &strides[0]), (&along, &strides[1])]
+            .map(|(array, strides)| Source::Memory { bytes: bytes_of(array), offset: 0, strides });
+        let places = [Target { buffer: 0, offset: 0, strides: &strides[1] }];
+        let mut buffers = [bytes_of_mut(&mut got)];
+        let mut into = Targets { buffers: &mut buffers, places: &places };
+        map(&program, &[rows, columns], &sources, &mut into, &mut Scratch::new()).unwrap();
+        // Blocks begin at multiples of 256; all of the first row, and some of the others.
+        for (at, got) in got.iter().enumerate().filter(|(at, _)| *at < columns || at % 37 == 0) {
+            let place = (at % columns) * rows + at / columns;
+            let inputs = [across[place], along[at]].map(Scalar::of);
+            assert_eq!(evaluate(&body, &inputs).unwrap(), [Scalar::of(*got)], "{at}");
+        }
     });
 }
 

@@ -19,7 +19,7 @@ enum Input {
 
 impl Input {
     fn random(rng: &mut Rng, dtype: DType, [rows, columns]: [usize; 2]) -> Self {
-        let (count, strides) = match rng.below(5) {
+        let (count, strides) = match rng.below(6) {
             0 if dtype == DType::I64 => {
                 let mut step = || rng.range(-3, 3);
                 let strides = [step(), step()];
@@ -28,6 +28,7 @@ impl Input {
             0 => return Self::Scalar(value(rng, dtype)),
             1 => (columns, [0, 1]),
             2 => (rows, [1, 0]),
+            3 => (rows * (columns + 2), [columns.cast_signed() + 2, 1]),
             _ => (rows * columns, [columns.cast_signed(), 1]),
         };
         let elements: Vec<Scalar> = (0..count).map(|_| value(rng, dtype)).collect();
@@ -57,36 +58,61 @@ impl Input {
     }
 }
 
+/// What was written to a target: rows with room behind each.
+struct Output {
+    dtype: DType,
+    bytes: Vec<u8>,
+    strides: [isize; 2],
+}
+
+impl Output {
+    /// Rows that follow each other, or with room between them.
+    fn random(rng: &mut Rng, dtype: DType, [rows, columns]: [usize; 2]) -> Self {
+        let pitch = columns + if rng.chance(1, 4) { 3 } else { 0 };
+        let bytes = vec![0xAA; rows * pitch * dtype.bytes()];
+        Self { dtype, bytes, strides: [pitch.cast_signed(), 1] }
+    }
+
+    fn at(&self, row: usize, column: usize) -> Scalar {
+        let at = (row * self.strides[0].cast_unsigned() + column) * self.dtype.bytes();
+        Scalar::from_bytes(self.dtype, &self.bytes[at..at + self.dtype.bytes()]).unwrap()
+    }
+
+    fn has_its_room(&self, columns: usize) -> bool {
+        let mut rows = self.bytes.chunks(self.strides[0].cast_unsigned() * self.dtype.bytes());
+        rows.all(|row| row[columns * self.dtype.bytes()..].iter().all(|byte| *byte == 0xAA))
+    }
+}
+
 #[test]
 fn short_rows_are_computed_together() {
     cases("short_rows", 300, |rng| {
         let shape = [1 + rng.below(90), 1 + rng.below(40)];
-        let (inputs, ops) = (1 + rng.below(4), 1 + rng.below(6));
-        let case = Case::random(rng, inputs, ops).outputs(rng, 1);
+        let (inputs, ops, outputs) = (1 + rng.below(4), 1 + rng.below(6), 1 + rng.below(2));
+        let case = Case::random(rng, inputs, ops).outputs(rng, outputs);
         let inputs: Vec<Input> =
             case.body.inputs().iter().map(|dtype| Input::random(rng, *dtype, shape)).collect();
         let sources: Vec<Source<'_>> = inputs.iter().map(Input::source).collect();
-        let dtype = case.body.dtype(case.body.outputs()[0]);
-        // Rows that follow each other, or with room between them.
-        let pitch = shape[1] + if rng.chance(1, 4) { 3 } else { 0 };
-        let strides = [pitch.cast_signed(), 1];
         for vectors in Vectors::all() {
             let program = Program::compile_for(&case.body, vectors).unwrap();
-            let mut bytes = vec![0xAA; shape[0] * pitch * dtype.bytes()];
-            let places = [Target { buffer: 0, offset: 0, strides: &strides }];
-            let mut targets = Targets { buffers: &mut [&mut bytes], places: &places };
+            let dtypes = program.outputs().iter();
+            let mut outputs: Vec<Output> =
+                dtypes.map(|dtype| Output::random(rng, *dtype, shape)).collect();
+            let strides: Vec<[isize; 2]> = outputs.iter().map(|output| output.strides).collect();
+            let places: Vec<Target<'_>> = (strides.iter().enumerate())
+                .map(|(buffer, strides)| Target { buffer, offset: 0, strides })
+                .collect();
+            let mut buffers: Vec<&mut [u8]> =
+                outputs.iter_mut().map(|output| output.bytes.as_mut_slice()).collect();
+            let mut targets = Targets { buffers: &mut buffers, places: &places };
             map(&program, &shape, &sources, &mut targets, &mut Scratch::new()).unwrap();
-            for (row, line) in bytes.chunks(pitch * dtype.bytes()).enumerate() {
-                for column in 0..shape[1] {
-                    let given: Vec<Scalar> =
-                        inputs.iter().map(|input| input.at(row, column)).collect();
-                    let at = column * dtype.bytes();
-                    let got = Scalar::from_bytes(dtype, &line[at..at + dtype.bytes()]).unwrap();
-                    case.check(&given, &[got], &vectors);
-                }
-                let room = &line[shape[1] * dtype.bytes()..];
-                assert!(room.iter().all(|byte| *byte == 0xAA), "room was written");
+            for (row, column) in (0..shape[0]).flat_map(|row| (0..shape[1]).map(move |c| (row, c)))
+            {
+                let given: Vec<Scalar> = inputs.iter().map(|input| input.at(row, column)).collect();
+                let got: Vec<Scalar> = outputs.iter().map(|out| out.at(row, column)).collect();
+                case.check(&given, &got, &vectors);
             }
+            assert!(outputs.iter().all(|out| out.has_its_room(shape[1])), "room was written");
         }
     });
 }

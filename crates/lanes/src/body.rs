@@ -1,6 +1,7 @@
 //! Loop bodies as data: what is computed for one element, without branches.
 
-use crate::{DType, Error, Scalar};
+use crate::expand::expansion;
+use crate::{DType, Error, Function, Scalar};
 
 /// A node of a body: its place in the list of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,6 +120,8 @@ pub enum Op {
     Table(Table, Node),
     /// The exact sum of lanes of one type, rounded once; a sum of zero is +0.0. Floats only.
     Sum(Terms),
+    /// A function of so many of the lanes as it takes. Its meaning is its expansion.
+    Call(Function, [Node; 3]),
 }
 
 /// The lanes of a sum: at least one, at most [`MOST`](Terms::MOST).
@@ -163,6 +166,10 @@ impl Op {
             Self::Sum(terms) => {
                 list.iter_mut().zip(terms.nodes()).for_each(|(list, node)| *list = Some(*node));
             }
+            Self::Call(function, lanes) => {
+                let lanes = lanes.iter().take(function.arity());
+                list.iter_mut().zip(lanes).for_each(|(list, node)| *list = Some(*node));
+            }
         }
         list.into_iter().flatten()
     }
@@ -180,6 +187,7 @@ impl Op {
             Self::Bits(a, to) => Self::Bits(node(a), to),
             Self::Table(table, a) => Self::Table(table, node(a)),
             Self::Sum(terms) => Self::Sum(Terms { nodes: terms.nodes.map(node), ..terms }),
+            Self::Call(function, lanes) => Self::Call(function, lanes.map(node)),
         }
     }
 }
@@ -263,6 +271,17 @@ impl Body {
         &self.outputs
     }
 
+    /// How much it computes: nodes that are no inputs, functions with all of their expansions.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        let work = |op: &Op| match op {
+            Op::Input(_) => 0,
+            Op::Call(function, _) => expansion(*function).operations(),
+            _ => 1,
+        };
+        self.nodes.iter().map(work).sum()
+    }
+
     /// The type of a node.
     #[must_use]
     pub fn dtype(&self, node: Node) -> DType {
@@ -320,13 +339,20 @@ impl Body {
             }
             Op::Sum(terms) => {
                 let first = known(terms.nodes[0])?;
-                for node in terms.nodes() {
-                    let dtype = known(*node)?;
-                    if dtype != first || !is_float(dtype) {
-                        return Err(refused(dtype));
-                    }
-                }
+                let mut others = terms.nodes().iter().map(|node| known(*node));
+                others.try_for_each(|dtype| {
+                    let dtype = dtype?;
+                    let fits = dtype == first && is_float(dtype);
+                    if fits { Ok(()) } else { Err(refused(dtype)) }
+                })?;
                 first
+            }
+            Op::Call(function, _) => {
+                op.operands().map(known).try_for_each(|dtype| {
+                    let dtype = dtype?;
+                    if dtype == function.takes() { Ok(()) } else { Err(refused(dtype)) }
+                })?;
+                DType::F64
             }
         };
         match dtype {
@@ -380,6 +406,9 @@ mod tests {
             Op::Table(Table { name: "t", words: &[1] }, k),
             Op::Sum(Terms::new(&[x, k]).unwrap()),
             Op::Sum(Terms::new(&[k, k]).unwrap()),
+            Op::Call(Function::Exp, [k; 3]),
+            Op::Call(Function::Pow, [x, k, k]),
+            Op::Call(Function::Uniform, [x; 3]),
         ];
         for op in wrong {
             assert!(matches!(body.push(op), Err(Error::WrongLane { .. })), "{op:?}");
@@ -394,5 +423,8 @@ mod tests {
         assert_eq!((Terms::new(&[]), Terms::new(&[x; 9])), (None, None));
         body.output(less);
         assert_eq!((body.outputs(), body.nodes().len()), (&[less][..], 3));
+        assert_eq!(body.operations(), 1);
+        body.push(Op::Call(Function::Exp, [x; 3])).unwrap();
+        assert!(body.operations() > 20, "an exponential is more than one operation");
     }
 }

@@ -1,6 +1,6 @@
 //! What a body means: its nodes computed one after the other, for one element.
 
-use crate::{Body, DType, Element, Error, Node, One, Op, Scalar, Table, Two};
+use crate::{Body, DType, Element, Error, Node, One, Op, Scalar, Table, Two, expand};
 
 /// The outputs of a body for one element with these inputs.
 ///
@@ -39,6 +39,10 @@ fn value(op: &Op, inputs: &[Scalar], values: &[Scalar]) -> Result<Scalar, Error>
         Op::Table(table, place) => at(place).get::<u64>().map(|place| word(table, place)),
         Op::Sum(terms) => {
             crate::exact::sum(&terms.nodes().iter().map(|node| at(*node)).collect::<Vec<_>>())
+        }
+        Op::Call(function, _) => {
+            let lanes: Vec<Scalar> = op.operands().map(at).collect();
+            evaluate(expand::expansion(function), &lanes)?.first().copied()
         }
     };
     found.ok_or_else(|| Error::WrongLane { op: format!("{op:?}"), dtype: DType::Bool })

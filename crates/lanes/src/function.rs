@@ -1,5 +1,7 @@
 //! The elementwise functions by name and by the numbers that the dialect gives them.
 
+use crate::DType;
+
 /// Declares an enum of functions with their names and, where the dialect has one, their number.
 macro_rules! functions {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal $(, $id:literal)?;)* }) => {
@@ -194,6 +196,151 @@ functions! {
         Hypot = "hypot";
         /// The next number from the first towards the second.
         NextAfter = "nextafter";
+    }
+}
+
+/// A function of lanes that a body has as one operation. Its meaning is its expansion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Function {
+    /// Inverse cosine.
+    Acos,
+    /// Inverse hyperbolic cosine.
+    Acosh,
+    /// Inverse sine.
+    Asin,
+    /// Inverse hyperbolic sine.
+    Asinh,
+    /// Inverse tangent.
+    Atan,
+    /// The angle of the point (second, first).
+    Atan2,
+    /// Inverse hyperbolic tangent.
+    Atanh,
+    /// Cosine.
+    Cos,
+    /// Hyperbolic cosine.
+    Cosh,
+    /// The error function.
+    Erf,
+    /// e to the power.
+    Exp,
+    /// e to the power, less one.
+    Expm1,
+    /// The length of the vector of both.
+    Hypot,
+    /// The natural logarithm.
+    Log,
+    /// The natural logarithm of one more.
+    Log1p,
+    /// The logarithm to base 2.
+    Log2,
+    /// The logarithm to base 10.
+    Log10,
+    /// log(exp(first) + exp(second)).
+    LogAddExp,
+    /// A random number of the normal distribution, at an index, of a seed and a stream.
+    Normal,
+    /// First to the power of second.
+    Pow,
+    /// Sine.
+    Sin,
+    /// Hyperbolic sine.
+    Sinh,
+    /// Tangent.
+    Tan,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// A random number in [0, 1), at an index, of a seed and a stream.
+    Uniform,
+}
+
+impl Function {
+    /// All of them, in their order.
+    pub const ALL: &'static [Self] = &[
+        Self::Acos,
+        Self::Acosh,
+        Self::Asin,
+        Self::Asinh,
+        Self::Atan,
+        Self::Atan2,
+        Self::Atanh,
+        Self::Cos,
+        Self::Cosh,
+        Self::Erf,
+        Self::Exp,
+        Self::Expm1,
+        Self::Hypot,
+        Self::Log,
+        Self::Log1p,
+        Self::Log2,
+        Self::Log10,
+        Self::LogAddExp,
+        Self::Normal,
+        Self::Pow,
+        Self::Sin,
+        Self::Sinh,
+        Self::Tan,
+        Self::Tanh,
+        Self::Uniform,
+    ];
+
+    /// The type of the lanes that it takes. It gives `F64`.
+    #[must_use]
+    pub fn takes(self) -> DType {
+        if matches!(self, Self::Normal | Self::Uniform) { DType::U64 } else { DType::F64 }
+    }
+
+    /// How many lanes it takes.
+    #[must_use]
+    pub fn arity(self) -> usize {
+        match self {
+            Self::Normal | Self::Uniform => 3,
+            Self::Atan2 | Self::Hypot | Self::LogAddExp | Self::Pow => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl Unary {
+    /// The operation on `F64` lanes that it is, if it is one.
+    #[must_use]
+    pub fn function(self) -> Option<Function> {
+        Some(match self {
+            Self::Acos => Function::Acos,
+            Self::Acosh => Function::Acosh,
+            Self::Asin => Function::Asin,
+            Self::Asinh => Function::Asinh,
+            Self::Atan => Function::Atan,
+            Self::Atanh => Function::Atanh,
+            Self::Cos => Function::Cos,
+            Self::Cosh => Function::Cosh,
+            Self::Erf => Function::Erf,
+            Self::Exp => Function::Exp,
+            Self::Expm1 => Function::Expm1,
+            Self::Log => Function::Log,
+            Self::Log1p => Function::Log1p,
+            Self::Log2 => Function::Log2,
+            Self::Log10 => Function::Log10,
+            Self::Sin => Function::Sin,
+            Self::Sinh => Function::Sinh,
+            Self::Tan => Function::Tan,
+            Self::Tanh => Function::Tanh,
+            _ => return None,
+        })
+    }
+}
+
+impl Binary {
+    /// The operation on `F64` lanes that it is, if it is one.
+    #[must_use]
+    pub fn function(self) -> Option<Function> {
+        Some(match self {
+            Self::Atan2 => Function::Atan2,
+            Self::Hypot => Function::Hypot,
+            Self::LogAddExp => Function::LogAddExp,
+            Self::Pow => Function::Pow,
+            _ => return None,
+        })
     }
 }
 

@@ -22,7 +22,7 @@ pub use body::{Body, Node, One, Op, Table, Terms, Two};
 pub use dtype::{DType, Element, bools_of_mut, bytes_of, bytes_of_mut, elements_of};
 pub use error::Error;
 pub use evaluate::evaluate;
-pub use function::{Binary, Unary};
+pub use function::{Binary, Function, Unary};
 pub use num_complex::Complex;
 pub use promote::promote;
 pub use scalar::Scalar;

@@ -139,6 +139,13 @@ fn quotients_do_not_overflow_on_the_way() {
     assert_eq!(divide([5e-324, 0.0], [5e-324, 0.0]), [1.0, 0.0]);
     assert_eq!(divide([f64::MAX, 0.0], [2.0, 0.0]), [f64::MAX / 2.0, 0.0]);
     assert_eq!(divide([1.0, -2.0], [f64::INFINITY, 1.0]), [0.0, -0.0]);
+    // Zeros have the signs of the plain formula.
+    let signs = |z, w| divide(z, w).into_iter().map(f64::is_sign_negative).collect::<Vec<_>>();
+    assert_eq!(signs([1.5, -0.0], [1.0, 0.0]), [false, true]);
+    assert_eq!(signs([-0.0, -0.5], [1.0, 0.0]), [true, true]);
+    assert_eq!(signs([0.0, 0.0], [-1.0, 0.0]), [false, true]);
+    assert_eq!(signs([-0.0, 0.0], [2.0, 0.0]), [false, false]);
+    assert_eq!(signs([-0.0, -0.0], [2.0, 0.0]), [true, false]);
     assert!(divide([1.0, 0.0], [0.0, 0.0])[0] == f64::INFINITY);
     assert_eq!(divide([f64::INFINITY, 1.0], [2.0, 1.0])[0], f64::INFINITY);
 }

@@ -133,6 +133,9 @@ fn of_angles_and_lengths() {
     check2(sum, &[(NAN, 1.0, NAN), (1.0, NAN, NAN), (INF, 1.0, INF), (1.0, INF, INF)]);
     check2(sum, &[(INF, INF, INF), (-INF, -INF, -INF), (-INF, 2.0, 2.0), (3.0, -INF, 3.0)]);
     check2(sum, &[(INF, -INF, INF), (INF, NAN, NAN)]);
+    // What is added to 0 is as small as the power, down to nothing.
+    check2(sum, &[(0.0, -744.0, 1e-323), (-745.0, 0.0, 5e-324), (0.0, -746.0, 0.0)]);
+    check2(sum, &[(0.0, -1e6, 0.0), (f64::MIN, 0.0, 0.0), (-0.0, -1e30, 0.0)]);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use pantile_comm::{CommError, Options, OptionsError, RankError, threads};
+use pantile_comm::{CommError, Communicator, Options, OptionsError, RankError, threads};
 use pantile_comm_mpi::launched;
+use pantile_engine::{ThreadsError, threads_from_text};
 use pantile_spmd::World;
 
 /// How the ranks of a program are started.
@@ -12,6 +13,8 @@ use pantile_spmd::World;
 pub struct Launch {
     pub(crate) ranks: Ranks,
     pub(crate) options: Options,
+    /// Threads of each rank.
+    pub(crate) threads: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -25,12 +28,12 @@ pub(crate) enum Ranks {
 impl Launch {
     /// So many ranks, each a thread of this process.
     pub fn threads(ranks: usize) -> Self {
-        Self { ranks: Ranks::Threads(ranks), options: Options::default() }
+        Self { ranks: Ranks::Threads(ranks), options: Options::default(), threads: 1 }
     }
 
     /// What the environment says: one of the processes of `mpirun` or `srun`, else
     /// `PANTILE_RANKS` threads, else as many as there are cores. `PANTILE_DEADLINE` is the deadline
-    /// in seconds.
+    /// in seconds, `PANTILE_THREADS` the number of threads of each rank.
     ///
     /// # Errors
     /// A variable cannot be read, it asks for more than [`threads::MAX_RANKS`] threads, or this is
@@ -39,19 +42,29 @@ impl Launch {
         let variable = |name: &str| std::env::var(name).ok();
         let options = Options::from_text(variable("PANTILE_DEADLINE").as_deref())
             .map_err(LaunchError::Deadline)?;
+        let threads = rank_threads()?;
         if launched(variable).is_some() {
             return match cfg!(feature = "mpi") {
-                true => Ok(Self { ranks: Ranks::Mpi, options }),
+                true => Ok(Self { ranks: Ranks::Mpi, options, threads }),
                 false => Err(LaunchError::WithoutMpi),
             };
         }
-        Ok(Self { ranks: Ranks::Threads(thread_ranks()?), options })
+        Ok(Self { ranks: Ranks::Threads(thread_ranks()?), options, threads })
     }
 
     /// With these options.
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
         self
+    }
+
+    /// With so many threads of each rank: they share its large loops. The results are the same.
+    ///
+    /// # Errors
+    /// If a rank cannot have so many.
+    pub fn with_threads(mut self, threads: usize) -> Result<Self, LaunchError> {
+        self.threads = pantile_engine::check_threads(threads).map_err(LaunchError::Threads)?;
+        Ok(self)
     }
 
     /// Calls `body` once per rank that this process hosts, and gives what each of them returned.
@@ -68,12 +81,19 @@ impl Launch {
             Ranks::Threads(ranks) => {
                 check_threads(ranks)?;
                 let results = threads::run(ranks, &self.options, |communicator| {
-                    body(&World::new(communicator))
+                    body(&self.world(communicator))
                 });
                 collect(results)
             }
             Ranks::Mpi => self.run_mpi(body),
         }
+    }
+
+    /// A rank with its threads.
+    fn world(&self, communicator: Communicator) -> World {
+        let world = World::new(communicator);
+        world.engine().set_threads(self.threads).expect("the number was checked");
+        world
     }
 
     #[cfg(feature = "mpi")]
@@ -82,7 +102,7 @@ impl Launch {
         body: impl Fn(&World) -> Result<T, E>,
     ) -> Result<Vec<T>, LaunchError> {
         let result =
-            pantile_comm_mpi::run(&self.options, |communicator| body(&World::new(communicator)));
+            pantile_comm_mpi::run(&self.options, |communicator| body(&self.world(communicator)));
         result.map(|value| vec![value]).map_err(LaunchError::Mpi)
     }
 
@@ -106,6 +126,15 @@ pub fn thread_ranks() -> Result<usize, LaunchError> {
     };
     check_threads(ranks)?;
     Ok(ranks)
+}
+
+/// Threads of each rank as the environment says: `PANTILE_THREADS`, else one.
+///
+/// # Errors
+/// The variable is no number of threads that a rank can have.
+pub fn rank_threads() -> Result<usize, LaunchError> {
+    threads_from_text(std::env::var("PANTILE_THREADS").ok().as_deref())
+        .map_err(LaunchError::Threads)
 }
 
 /// Refuses more threads than a machine bears; better a sentence than no answer.
@@ -144,6 +173,8 @@ pub enum LaunchError {
     Deadline(OptionsError),
     /// `PANTILE_RANKS` is no positive number.
     Ranks(String),
+    /// A rank cannot have so many threads, or `PANTILE_THREADS` is no number.
+    Threads(ThreadsError),
     /// More threads than [`threads::MAX_RANKS`].
     TooMany {
         /// How many.
@@ -164,6 +195,7 @@ impl fmt::Display for LaunchError {
             Self::Ranks(text) => {
                 write!(out, "PANTILE_RANKS is `{text}`, expected a positive number of ranks")
             }
+            Self::Threads(error) => error.fmt(out),
             Self::TooMany { ranks } => write!(
                 out,
                 "got {ranks} ranks, expected at most {} as threads of one process",

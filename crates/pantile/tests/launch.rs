@@ -76,7 +76,8 @@ fn example(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let path = path.join("examples").join(name);
     assert!(path.exists(), "`cargo test -p pantile` builds the examples, `--test` alone does not");
     let mut command = Command::new(path);
-    for name in ["PANTILE_RANKS", "PANTILE_DEADLINE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] {
+    let known = ["PANTILE_RANKS", "PANTILE_DEADLINE", "PANTILE_THREADS"];
+    for name in known.into_iter().chain(["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"]) {
         command.env_remove(name);
     }
     let output = command.envs(variables.iter().copied()).output().unwrap();
@@ -93,6 +94,11 @@ fn the_environment_says_how() {
     assert!(!fine && text.contains("PANTILE_RANKS is `none`"), "{text}");
     let error = LaunchError::Ranks("none".to_owned()).to_string();
     assert_eq!(error, "PANTILE_RANKS is `none`, expected a positive number of ranks");
+    let (fine, threads) = heat(&[("PANTILE_RANKS", "2"), ("PANTILE_THREADS", "2")]);
+    assert!(fine, "{threads}");
+    let (fine, text) = heat(&[("PANTILE_THREADS", "0")]);
+    let sentence = "PANTILE_THREADS is `0`, expected 1 to 256 threads of each rank";
+    assert!(!fine && text.contains(sentence), "{text}");
     let (fine, text) = heat(&[("PANTILE_DEADLINE", "soon")]);
     assert!(!fine && text.contains("PANTILE_DEADLINE is `soon`"), "{text}");
 }
@@ -100,9 +106,27 @@ fn the_environment_says_how() {
 #[test]
 fn worlds_read_the_same_environment() {
     assert!(example("star", &[("PANTILE_RANKS", "3")]).0);
-    for (name, value) in [("PANTILE_RANKS", "0"), ("PANTILE_DEADLINE", "soon")] {
+    let wrong = [("PANTILE_RANKS", "0"), ("PANTILE_DEADLINE", "soon"), ("PANTILE_THREADS", "257")];
+    for (name, value) in wrong {
         let (fine, text) = example("star", &[(name, value)]);
         assert!(!fine && text.contains(&format!("{name} is `{value}`")), "{text}");
+    }
+}
+
+#[test]
+fn ranks_have_threads() {
+    let threads = Launch::threads(2).with_threads(3).unwrap();
+    let threads = threads.run(|world| Ok::<_, String>(world.engine().threads())).unwrap();
+    assert_eq!(threads, [3, 3]);
+    for wrong in [0, 257] {
+        let sentence = format!("got {wrong} threads of each rank, expected 1 to 256");
+        let error = Launch::threads(2).with_threads(wrong).unwrap_err();
+        assert!(matches!(error, LaunchError::Threads(_)), "{error}");
+        assert_eq!(error.to_string(), sentence);
+        let world = World::threads(2).unwrap();
+        assert_eq!(world.threads_per_rank(wrong).unwrap_err().to_string(), sentence);
+        assert_eq!(world.threads_per_rank(4).unwrap(), 1, "nothing has changed");
+        assert_eq!(world.threads_per_rank(1).unwrap(), 4);
     }
 }
 

@@ -91,11 +91,15 @@ fn order(dict: &Object) -> Result<bool, Error> {
 
 fn shape(dict: &Object) -> Result<Vec<u64>, Error> {
     let value = dict.get("shape");
-    let extents: Option<Vec<u64>> = value.and_then(Object::as_tuple).and_then(|items| {
-        items.iter().map(|item| item.as_i64().and_then(|n| u64::try_from(n).ok())).collect()
-    });
-    let expected = "a tuple of extents of at least 0";
-    extents.ok_or_else(|| Error::header("`shape`", value.map(show).unwrap_or_default(), expected))
+    let items = value.and_then(Object::as_tuple).ok_or_else(|| {
+        Error::header("`shape`", value.map(show).unwrap_or_default(), "a tuple of extents")
+    })?;
+    let extent = |item: &Object| {
+        let extent = item.as_i64().and_then(|extent| u64::try_from(extent).ok());
+        let expected = "a whole number from 0 to 2^63 - 1";
+        extent.ok_or_else(|| Error::header("an extent of `shape`", show(item), expected))
+    };
+    items.iter().map(extent).collect()
 }
 
 fn show(object: &Object) -> String {
@@ -130,13 +134,12 @@ pub(crate) fn unwrap(
     let short =
         || Error::header("the file", format!("{} bytes long", bytes.len()), "a whole header");
     let rest = bytes.strip_prefix(magic).ok_or_else(|| {
-        let first: Vec<String> =
-            bytes.iter().take(magic.len()).map(|byte| format!("{byte:02x}")).collect();
-        Error::header(
-            "the magic",
-            format!("`{}`", first.join(" ")),
-            "93 and the name of the format",
-        )
+        if magic.starts_with(bytes) {
+            return short();
+        }
+        let first = bytes[..magic.len().min(bytes.len())].escape_ascii();
+        let expected = "the byte \\x93 and the name of the format";
+        Error::header("the beginning of the file", format!("`{first}`"), expected)
     })?;
     let version = match rest {
         [major, minor, ..] => (*major, *minor),
@@ -231,7 +234,11 @@ mod tests {
         fails("3", &format!("the npy header is without `descr`, {keys}"));
         fails(
             "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}",
-            "`shape` is a tuple of 1, expected a tuple of extents of at least 0",
+            "an extent of `shape` is -1, expected a whole number from 0 to 2^63 - 1",
+        );
+        fails(
+            "{'descr': '<f8', 'fortran_order': False, 'shape': 3}",
+            "`shape` is 3, expected a tuple of extents",
         );
         fails(
             "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': ()}",
@@ -241,8 +248,14 @@ mod tests {
         assert!(Header::read(b"\x93NUMPY\x01\x00\xff\xff{").is_err());
         assert!(Header::read(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{").is_err());
         assert!(Header::read(b"\x93NUMPY\x04\x00\x01\x00 ").is_err());
-        assert!(Header::read(b"\x93NUMPY").is_err());
-        assert!(Header::read(b"").is_err());
+        let wrong = |bytes: &[u8]| Header::read(bytes).unwrap_err().to_string();
+        assert_eq!(wrong(b"\x93NUMPY"), "the file is 6 bytes long, expected a whole header");
+        assert_eq!(wrong(b""), "the file is 0 bytes long, expected a whole header");
+        assert_eq!(
+            wrong(b"hello\n and more"),
+            "the beginning of the file is `hello\\n`, expected the byte \\x93 and the name of the \
+             format"
+        );
     }
 
     #[test]

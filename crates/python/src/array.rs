@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
 use crate::buffer::{Buffer, Room, dtype_of, numpy_name};
+use crate::distribution::Distribution;
 use crate::place::{at_user, user_place};
 use crate::world::{World, fault, finish};
 
@@ -20,6 +21,10 @@ pub(crate) struct Array {
 }
 
 impl Array {
+    pub(crate) fn inner(&self) -> &array::Array {
+        &self.inner
+    }
+
     pub(crate) fn new(inner: array::Array) -> Self {
         Self { inner }
     }
@@ -235,6 +240,11 @@ impl Array {
 
     /// Assigns to a slice.
     fn set(&self, py: Python<'_>, slice: Vec<Item>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.inner.is_read_only() {
+            let words = "got an array whose memory belongs to somebody who only lets it be read: \
+                         assign to a copy() of it";
+            return Err(PyValueError::new_err(words));
+        }
         let (slice, value) = (items(slice), operand(value, self.inner.dtype())?);
         at_user(py, || self.inner.set(&slice, value));
         match self.inner.fault() {
@@ -296,7 +306,8 @@ impl Array {
 
     /// Computes this array if that is soon done, or was; false if it takes its time.
     fn compute_light(&self, py: Python<'_>) -> PyResult<bool> {
-        let place = user_place(py).unwrap_or_default();
+        // What was recorded knows its lines; only a view records something now.
+        let place = if self.inner.is_view() { user_place(py) } else { None }.unwrap_or_default();
         finish(array::written_at(place, || self.inner.compute_light()))
     }
 
@@ -333,6 +344,19 @@ impl Array {
             (section.rank, shape, runs, places, Buffer::of_tile(section.tile))
         };
         Ok(sections.into_iter().map(one).collect())
+    }
+
+    /// For each hosted rank its number and its memory with halos, laid out as a distribution says.
+    /// Computes it, and moves what ranks do not own.
+    fn held(
+        &self,
+        py: Python<'_>,
+        dist: &Bound<'_, Distribution>,
+    ) -> PyResult<Vec<(usize, Buffer)>> {
+        let place = user_place(py).unwrap_or_default();
+        let target = &dist.get().inner;
+        let tiles = finish(py.detach(|| array::written_at(place, || self.inner.held(target))))?;
+        Ok(tiles.into_iter().map(|(rank, tile)| (rank, Buffer::of_tile(tile))).collect())
     }
 
     /// Where it lives, as text. Computes it.

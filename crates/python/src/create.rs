@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Array, number};
 use crate::buffer::dtype_of;
-use crate::place::at_user;
+use crate::place::user_place;
 use crate::world::{World, fault};
 
 /// The world in which arrays are made to live as `dist` says.
@@ -150,16 +150,20 @@ impl World {
     ) -> PyResult<Array> {
         let dtype = dtype_of(dtype)?;
         let world = placed(self, dist);
+        let (tile, place) = (tile.clone().unbind(), user_place(py).unwrap_or_default());
         let make = |home: &Distribution, rank: usize| -> Result<Tile, Both> {
             let runs = array::runs_of(home, rank);
-            let given = tile.call1((rank, runs))?;
-            let bytes = PyBuffer::<u8>::get(&given)?.to_vec(py)?;
+            let bytes = Python::attach(|py| {
+                let given = tile.bind(py).call1((rank, runs))?;
+                PyBuffer::<u8>::get(&given)?.to_vec(py)
+            })?;
             Tile::from_bytes(dtype, &bytes).ok_or_else(|| {
                 let words = format!("rank {rank}: the bytes of a tile are no elements of {dtype}");
                 Both(PyValueError::new_err(words))
             })
         };
-        let made = at_user(py, || world.from_tiles(&shape, dtype, make));
+        // Ranks may be busy or far away: others may use the interpreter meanwhile.
+        let made = py.detach(|| array::written_at(place, || world.from_tiles(&shape, dtype, make)));
         made.map(Array::new).map_err(|error| error.0)
     }
 
@@ -181,12 +185,12 @@ impl World {
             return Err(PyValueError::new_err(words));
         };
         let world = placed(self, dist);
-        let made = at_user(py, || {
-            world.from_tiles(&shape, dtype, |home, rank| {
-                let part = array::part_of(home, rank, whole.as_bytes(), dtype.bytes());
-                Tile::from_bytes(dtype, &part).ok_or_else(|| unreachable!("parts of elements"))
-            })
-        });
+        let place = user_place(py).unwrap_or_default();
+        let part = |home: &Distribution, rank: usize| {
+            let part = array::part_of(home, rank, whole.as_bytes(), dtype.bytes());
+            Tile::from_bytes(dtype, &part).ok_or_else(|| unreachable!("parts of elements"))
+        };
+        let made = py.detach(|| array::written_at(place, || world.from_tiles(&shape, dtype, part)));
         made.map(Array::new).map_err(|error: Fault| fault(&error))
     }
 }

@@ -6,9 +6,16 @@
 
 mod array;
 mod buffer;
+mod cluster;
 mod command;
 mod create;
+mod describe;
+mod distribution;
+mod open;
 mod place;
+mod plan;
+mod protocol;
+mod spmd;
 mod world;
 
 use pyo3::prelude::*;
@@ -19,9 +26,19 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("version", env!("CARGO_PKG_VERSION"))?;
     module.add("has_mpi", cfg!(feature = "mpi"))?;
     command::register(module)?;
+    cluster::register(module)?;
+    spmd::register(module)?;
+    distribution::register(module)?;
+    plan::register(module)?;
+    protocol::register(module)?;
+    open::register(module)?;
     module.add_class::<world::World>()?;
     module.add_class::<array::Array>()?;
     module.add_class::<buffer::Buffer>()?;
+    module.add_class::<buffer::Memory>()?;
     module.add("Fault", module.py().get_type::<world::PantileError>())?;
-    Ok(())
+    let lost = module.py().get_type::<world::WorkerLost>();
+    // Every one has its own; the class has one so that all know of it.
+    lost.setattr("worker", "")?;
+    module.add("WorkerLost", lost)
 }

@@ -1,6 +1,5 @@
 //! The line of the user's program that calls.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pantile::array::{Place, written_at};
@@ -23,10 +22,17 @@ pub(crate) fn user_place(py: Python<'_>) -> Option<Place> {
     let mut frame = get.ok()?.bind(py).call0().ok()?;
     loop {
         let code = frame.getattr(intern!(py, "f_code")).ok()?;
-        let file = code.getattr(intern!(py, "co_filename")).ok()?;
-        if let Some(file) = user_file(&file) {
-            let line: u32 = frame.getattr(intern!(py, "f_lineno")).ok()?.extract().ok()?;
-            return Some(Place { file, line, column: 1 });
+        let at: i32 = frame.getattr(intern!(py, "f_lasti")).ok()?.extract().ok()?;
+        let place = match known(&code, at) {
+            Some(place) => place,
+            None => {
+                let place = place_of(&frame, &code).ok()?;
+                remember(Known { code: code.unbind(), at, place: place.clone() });
+                place
+            }
+        };
+        if place.is_some() {
+            return place;
         }
         let back = frame.getattr(intern!(py, "f_back")).ok()?;
         if back.is_none() {
@@ -36,29 +42,53 @@ pub(crate) fn user_place(py: Python<'_>) -> Option<Place> {
     }
 }
 
-/// File names by the objects that Python has for them, which live as long as they are listed here;
-/// nothing for files of this package.
-type Files = BTreeMap<usize, (Py<PyAny>, Option<Arc<str>>)>;
+/// The line of an instruction of some code, which lives as long as it is listed here; nothing for
+/// code of this package.
+struct Known {
+    code: Py<PyAny>,
+    at: i32,
+    place: Option<Place>,
+}
 
-/// More files than most programs have; notebooks make one per cell.
-const MOST_FILES: usize = 1000;
+/// More lines than most programs call from.
+const MOST: usize = 1 << 12;
 
-/// The name of a file that is not of this package.
-fn user_file(name: &Bound<'_, PyAny>) -> Option<Arc<str>> {
-    static FILES: Mutex<Files> = Mutex::new(BTreeMap::new());
-    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = name.as_ptr() as usize;
-    if let Some((_, known)) = files.get(&key) {
-        return known.clone();
+/// Lines that were asked for, each at a place that its code and instruction give: Python counts
+/// lines from the beginning of a function, every time.
+static KNOWN: Mutex<Vec<Option<Known>>> = Mutex::new(Vec::new());
+
+fn slot(code: usize, at: i32) -> usize {
+    ((code >> 4) ^ (at.unsigned_abs() as usize).wrapping_mul(97)) % MOST
+}
+
+fn known(code: &Bound<'_, PyAny>, at: i32) -> Option<Option<Place>> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let one = known.get(slot(code.as_ptr() as usize, at))?.as_ref()?;
+    (one.code.as_ptr() == code.as_ptr() && one.at == at).then(|| one.place.clone())
+}
+
+fn remember(one: Known) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.is_empty() {
+        known.resize_with(MOST, || None);
     }
-    let text = name.cast::<PyString>().ok()?.to_str().ok()?;
-    let own = package(name.py()).is_some_and(|folder| text.starts_with(folder));
-    let known: Option<Arc<str>> = (!own).then(|| text.into());
-    if files.len() >= MOST_FILES {
-        files.clear();
+    let place = slot(one.code.as_ptr() as usize, one.at);
+    let before = known[place].replace(one);
+    drop(known);
+    // Code that nobody else has ends here, and may have something to say.
+    drop(before);
+}
+
+/// The line of a frame if its code is not of this package.
+fn place_of(frame: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
+    let py = frame.py();
+    let name = code.getattr(intern!(py, "co_filename"))?;
+    let file = name.cast::<PyString>()?.to_str()?;
+    if package(py).is_some_and(|folder| file.starts_with(folder)) {
+        return Ok(None);
     }
-    files.insert(key, (name.clone().unbind(), known.clone()));
-    known
+    let line: u32 = frame.getattr(intern!(py, "f_lineno"))?.extract()?;
+    Ok(Some(Place { file: Arc::from(file), line, column: 1 }))
 }
 
 /// The folder of the package.

@@ -4,18 +4,28 @@ use std::sync::{Mutex, PoisonError};
 
 use pantile::array::Fault;
 use pantile::geometry::grid::auto_grid;
-use pantile::{LaunchError, array, thread_ranks};
+use pantile::{LaunchError, array, rank_threads, thread_ranks};
+use pantile_comm_mpi::launched;
+use pantile_engine::Error;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::place::user_place;
+use crate::spmd::process_world;
 
 pyo3::create_exception!(
     _core,
     PantileError,
     pyo3::exceptions::PyRuntimeError,
     "What went wrong with an array or between ranks, with the line that asked for it."
+);
+
+pyo3::create_exception!(
+    _core,
+    WorkerLost,
+    PantileError,
+    "A worker of a cluster that had ranks is gone, or does not answer any more: `worker` is its name."
 );
 
 /// All ranks.
@@ -29,7 +39,7 @@ pub(crate) struct World {
 static SIGNAL: Mutex<Option<PyErr>> = Mutex::new(None);
 
 /// True if a signal handler raised something, such as `KeyboardInterrupt`.
-fn signalled() -> bool {
+pub(crate) fn signalled() -> bool {
     Python::attach(|py| match py.check_signals() {
         Ok(()) => false,
         Err(error) => {
@@ -39,30 +49,57 @@ fn signalled() -> bool {
     })
 }
 
+/// What a signal raised while somebody waited; only once.
+pub(crate) fn signal() -> Option<PyErr> {
+    SIGNAL.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
 /// What came of some work: its value, what a signal raised meanwhile, or what went wrong.
 pub(crate) fn finish<T>(result: Result<T, Fault>) -> PyResult<T> {
-    result.map_err(|error| {
-        let signal = SIGNAL.lock().unwrap_or_else(PoisonError::into_inner).take();
-        signal.unwrap_or_else(|| fault(&error))
-    })
+    result.map_err(|error| signal().unwrap_or_else(|| fault(&error)))
 }
 
 pub(crate) fn fault(fault: &Fault) -> PyErr {
-    PantileError::new_err(fault.to_string())
+    match fault.rank.as_deref() {
+        Some(Error::WorkerLost { worker, .. }) => lost(&at_line(fault), worker),
+        Some(Error::Elsewhere { .. } | Error::Refused { .. }) => {
+            PantileError::new_err(at_line(fault))
+        }
+        _ => PantileError::new_err(fault.to_string()),
+    }
 }
 
-fn launch(error: &LaunchError) -> PyErr {
+/// What is wrong, at the line that the program is at if it says none itself: what workers say does
+/// not name one.
+fn at_line(fault: &Fault) -> String {
+    let place = match fault.place.line {
+        0 => Python::attach(user_place).unwrap_or_default(),
+        _ => fault.place.clone(),
+    };
+    Fault { place, ..fault.clone() }.to_string()
+}
+
+fn lost(words: &str, worker: &str) -> PyErr {
+    let error = WorkerLost::new_err(words.to_owned());
+    // An error that cannot say more still says what is wrong.
+    let _ = Python::attach(|py| error.value(py).setattr("worker", worker));
+    error
+}
+
+pub(crate) fn launch(error: &LaunchError) -> PyErr {
     PantileError::new_err(error.to_string())
 }
 
 #[pymethods]
 impl World {
-    /// So many threads, or as many as the environment says.
+    /// So many ranks as threads, each with so many threads; or as many as the environment says.
     #[staticmethod]
-    #[pyo3(signature = (ranks=None))]
-    fn threads(py: Python<'_>, ranks: Option<usize>) -> PyResult<Self> {
+    #[pyo3(signature = (ranks=None, threads=None))]
+    fn threads(py: Python<'_>, ranks: Option<usize>, threads: Option<usize>) -> PyResult<Self> {
         let ranks = ranks.map_or_else(thread_ranks, Ok).map_err(|error| launch(&error))?;
+        let threads = threads.map_or_else(rank_threads, Ok).map_err(|error| launch(&error))?;
         let inner = py.detach(|| array::World::threads(ranks)).map_err(|error| fault(&error))?;
+        inner.threads_per_rank(threads).map_err(|error| fault(&error))?;
         inner.stop_waiting_if(signalled);
         Ok(Self { inner })
     }
@@ -70,7 +107,15 @@ impl World {
     /// As the environment says.
     #[staticmethod]
     fn from_env(py: Python<'_>) -> PyResult<Self> {
-        let inner = py.detach(array::World::from_env).map_err(|error| launch(&error))?;
+        let inner = match launched(|name| std::env::var(name).ok()) {
+            None => py.detach(array::World::from_env).map_err(|error| launch(&error))?,
+            Some(_) => {
+                let inner = py.detach(process_world).map_err(|error| launch(&error))?;
+                let threads = rank_threads().map_err(|error| launch(&error))?;
+                inner.threads_per_rank(threads).map_err(|error| fault(&error))?;
+                inner
+            }
+        };
         inner.stop_waiting_if(signalled);
         Ok(Self { inner })
     }
@@ -103,6 +148,12 @@ impl World {
         self.inner.steps_per_exchange(steps)
     }
 
+    /// Every rank has so many threads; gives how many it had before.
+    fn threads_per_rank(&self, py: Python<'_>, threads: usize) -> PyResult<usize> {
+        let before = py.detach(|| self.inner.threads_per_rank(threads));
+        before.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     /// Waits for all processes.
     fn barrier(&self, py: Python<'_>) -> PyResult<()> {
         let place = user_place(py).unwrap_or_default();
@@ -133,6 +184,10 @@ impl World {
         all.set_item("gathered", self.inner.gathered())?;
         all.set_item("lowered", self.inner.lowered())?;
         all.set_item("programs", counters.programs)?;
+        let traffic = self.inner.traffic().unwrap_or_default();
+        all.set_item("bytes_up", traffic.bytes_up)?;
+        all.set_item("bytes_down", traffic.bytes_down)?;
+        all.set_item("programs_sent", traffic.programs)?;
         Ok(all)
     }
 }

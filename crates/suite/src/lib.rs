@@ -1,7 +1,7 @@
-//! Cases that every backend has to pass: the same function on threads, on the simulator, under MPI.
+//! Cases that every backend has to pass: the same function on threads, on the simulator, over TCP,
+//! under MPI.
 //!
-//! A [`Case`] is a function of a world of any size (from its `needs` on). Runners live beside the
-//! backends: `tests/` here for threads and the simulator, and the crate of each other transport.
+//! A [`Case`] is a function of a world of any size (from its `needs` on). Runners live in `tests/`.
 //! What is right is decided by the brute-force model in `testkit`, by vectors written down here, or
 //! by naive loops; never by the code that is tried.
 //!

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pantile_comm::sim::Sim;
-use pantile_comm::{Options, threads};
+use pantile_comm::{Communicator, Options, threads};
 use pantile_engine::Engine;
 use pantile_ir::lower::Executable;
 use pantile_ir::reference::Array;
@@ -24,29 +24,40 @@ struct How {
     lent: bool,
     /// The seed of the simulator; else threads.
     simulated: Option<u64>,
+    /// Threads of each rank, which then do everything together that can be cut.
+    threads: usize,
+}
+
+/// A rank with so many threads.
+fn engine(communicator: Communicator, threads: usize) -> Engine {
+    let mut engine = Engine::new(communicator);
+    engine.set_threads(threads).expect("a few threads");
+    engine.set_cut_bytes(0);
+    engine
 }
 
 fn on_threads(
-    ranks: usize,
+    how: How,
     executable: &Arc<Executable>,
     trial: &Trial,
     expected: &[Array],
 ) -> Result<(), String> {
     let options = Options::default().with_deadline(Duration::from_secs(20));
-    let results = threads::run(ranks, &options, |communicator| {
-        execute::on_rank(&mut Engine::new(communicator), executable, trial, expected)
+    let results = threads::run(how.ranks, &options, |communicator| {
+        execute::on_rank(&mut engine(communicator, how.threads), executable, trial, expected)
     });
     first_error(results.into_iter().map(|result| result.map_err(|error| error.to_string())))
 }
 
 fn simulated(
-    (ranks, seed): (usize, u64),
+    how: How,
+    seed: u64,
     executable: &Arc<Executable>,
     trial: &Trial,
     expected: &[Array],
 ) -> Result<(), String> {
-    let outcome = Sim { seed, ..Sim::default() }.run(ranks, |communicator| {
-        execute::on_rank(&mut Engine::new(communicator), executable, trial, expected)
+    let outcome = Sim { seed, ..Sim::default() }.run(how.ranks, |communicator| {
+        execute::on_rank(&mut engine(communicator, how.threads), executable, trial, expected)
     });
     first_error(outcome.results.into_iter().map(|result| result.map_err(|error| error.to_string())))
 }
@@ -69,8 +80,8 @@ fn check(trial: &Trial, how: How) -> Result<(), String> {
         execute::check_placed(trial, how.ranks)?;
     }
     match how.simulated {
-        Some(seed) => simulated((how.ranks, seed), &executable, trial, &expected),
-        None => on_threads(how.ranks, &executable, trial, &expected),
+        Some(seed) => simulated(how, seed, &executable, trial, &expected),
+        None => on_threads(how, &executable, trial, &expected),
     }
 }
 
@@ -83,7 +94,7 @@ fn caught(trial: &Trial, how: How) -> Result<(), String> {
     })
 }
 
-fn law(rng: &mut Rng, simulate: bool) {
+fn law(rng: &mut Rng, simulate: bool, threads: usize) {
     let ranks = 1 + rng.below(7);
     let trial = generate::trial(rng, ranks);
     if trial.expected().is_err_and(|fault| fault.contains("more elements than it may")) {
@@ -91,7 +102,7 @@ fn law(rng: &mut Rng, simulate: bool) {
     }
     let simulated = simulate.then(|| rng.bits());
     for (fast, lent) in [(true, false), (false, false), (true, true)] {
-        let how = How { ranks, fast, lent, simulated };
+        let how = How { ranks, fast, lent, simulated, threads };
         let Err(fault) = caught(&trial, how) else { continue };
         let small =
             shrink::shrink(trial, &|one| caught(one, how).is_err_and(|new| alike(&new, &fault)));
@@ -211,8 +222,10 @@ fn programs_that_once_failed() {
         let program = pantile_ir::text::parse(text, "found").expect("a text that can be read");
         let trial = Trial { program, arguments: Vec::new(), team: Vec::new() };
         for ranks in 1..=7 {
-            for (fast, simulated) in [(true, None), (false, None), (true, Some(1))] {
-                let how = How { ranks, fast, lent: false, simulated };
+            for (fast, simulated, threads) in
+                [(true, None, 1), (false, None, 2), (true, None, 3), (true, Some(1), 1)]
+            {
+                let how = How { ranks, fast, lent: false, simulated, threads };
                 assert_eq!(caught(&trial, how), Ok(()), "{how:?}\n{text}");
             }
         }
@@ -221,10 +234,23 @@ fn programs_that_once_failed() {
 
 #[test]
 fn random_programs_on_threads() {
-    cases("random_programs_on_threads", 3000, |rng| law(rng, false));
+    cases("random_programs_on_threads", 3000, |rng| law(rng, false, 1));
 }
 
 #[test]
 fn random_programs_on_the_simulator() {
-    cases("random_programs_on_the_simulator", 1500, |rng| law(rng, true));
+    cases("random_programs_on_the_simulator", 1500, |rng| law(rng, true, 1));
+}
+
+#[test]
+fn random_programs_with_two_threads_of_each_rank() {
+    cases("random_programs_with_two_threads_of_each_rank", 700, |rng| {
+        let simulate = rng.below(4) == 0;
+        law(rng, simulate, 2);
+    });
+}
+
+#[test]
+fn random_programs_with_three_threads_of_each_rank() {
+    cases("random_programs_with_three_threads_of_each_rank", 700, |rng| law(rng, false, 3));
 }

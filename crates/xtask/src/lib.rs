@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold what tools make.
+/// What tools make: folders, and `.git`, which is a file where one repository has several folders.
 const MADE: [&str; 6] = ["target", ".git", ".venv", "corpus", "artifacts", "__pycache__"];
 
 /// A text file of the repository.
@@ -51,10 +51,11 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<TextFile>) {
         let entry = entry.expect("the repository can be read");
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
+        if MADE.contains(&name.as_str()) {
+            continue;
+        }
         if entry.path().is_dir() {
-            if !MADE.contains(&name.as_str()) {
-                collect(&entry.path(), &format!("{path}/"), files);
-            }
+            collect(&entry.path(), &format!("{path}/"), files);
         } else if let Ok(text) = fs::read_to_string(entry.path()) {
             files.push(TextFile { path, text });
         }

@@ -6,7 +6,7 @@ use std::fs;
 
 /// Crate, crates of ours that it may use, and crates of others. Pure crates take none but a
 /// small vector; nothing may use `python`, `suite` or `xtask`, and only `python` the command.
-const ALLOWED: [(&str, &[&str], &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str], &[&str]); 19] = [
     ("geometry", &[], &["smallvec"]),
     ("plan", &["geometry"], &["smallvec"]),
     ("protocol", &["geometry", "plan"], &["smallvec"]),
@@ -15,16 +15,28 @@ const ALLOWED: [(&str, &[&str], &[&str]); 16] = [
     ("kernels", &["geometry", "lanes"], &["bytemuck", "num-complex", "smallvec"]),
     ("comm", &[], &["libc", "shuttle"]),
     ("comm-mpi", &["comm"], &["mpi"]),
+    ("comm-net", &["comm"], &["rcgen", "rustix", "rustls"]),
     ("engine", &["comm", "geometry", "ir", "kernels", "lanes", "plan"], &["smallvec"]),
     ("spmd", &["comm", "engine", "geometry", "plan"], &[]),
-    ("pantile", &["comm", "comm-mpi", "engine", "geometry", "ir", "plan", "spmd"], &[]),
+    (
+        "cluster",
+        &["comm", "comm-net", "engine", "geometry", "ir"],
+        &["prost", "tokio", "tokio-stream", "tonic", "tonic-build", "tonic-prost"],
+    ),
+    ("pantile", &["cluster", "comm", "comm-mpi", "engine", "geometry", "ir", "plan", "spmd"], &[]),
+    // Loops by hand, for figures alone.
+    ("bounds", &["kernels", "lanes"], &[]),
+    // Of the cluster: coordinators, workers and sessions; of its transport: keys and tokens alone.
     (
         "cli",
-        &["comm", "comm-mpi", "engine", "geometry", "ir", "kernels", "lanes", "plan", "protocol"],
+        &[
+            "bounds", "cluster", "comm", "comm-mpi", "comm-net", "engine", "geometry", "ir",
+            "kernels", "lanes", "plan", "protocol",
+        ],
         &["anyhow", "clap"],
     ),
     // The crate that users name is the one of ours without a prefix.
-    ("python", &["cli", "comm-mpi", "engine"], &["pantile", "pyo3"]),
+    ("python", &["cli", "comm", "comm-mpi", "engine", "protocol"], &["pantile", "pyo3"]),
     ("testkit", &[], &[]),
     (
         "suite",
@@ -34,8 +46,12 @@ const ALLOWED: [(&str, &[&str], &[&str]); 16] = [
     ("xtask", &[], &[]),
 ];
 
-/// What tests may use besides: the random cases and, in transports, the cases for all of them.
-const FOR_TESTS: [&str; 6] = [
+/// What tests may use besides: the random cases, in benches the loops by hand, in transports the
+/// cases for all of them, and the transport over TCP.
+const FOR_TESTS: [&str; 9] = [
+    "pantile",
+    "pantile-bounds",
+    "pantile-comm-net",
     "pantile-testkit",
     "pantile-suite",
     "pantile-spmd",

@@ -74,6 +74,25 @@ impl Group {
 }
 
 impl Case {
+    /// What most cases have in common: one input, one result, one step in time, no aim. The
+    /// program and the ways by hand are still missing.
+    pub(super) fn base(group: Group, name: &'static str, ranks: usize, shape: &[usize]) -> Self {
+        Self {
+            group,
+            name,
+            ranks,
+            shape: shape.to_vec(),
+            text: String::new(),
+            inputs: 1,
+            states: 0,
+            rooms: 1,
+            is_sum: false,
+            by_hand: Vec::new(),
+            steps: 1,
+            aim: None,
+        }
+    }
+
     /// Elements of one array.
     pub(super) fn size(&self) -> usize {
         self.shape.iter().product()

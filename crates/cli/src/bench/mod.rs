@@ -13,7 +13,6 @@ mod case;
 mod cases;
 mod figure;
 mod hands;
-mod loops;
 mod machine;
 mod measure;
 mod ours;
@@ -27,6 +26,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use pantile_plan::json::Value;
 
+use crate::numbers::up_to;
 use crate::report::Report;
 use case::Case;
 use figure::{Figure, number};
@@ -55,14 +55,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
     /// Numbers of ranks, with `,` between
-    #[arg(long, value_name = "LIST", default_value = "1,2", value_parser = parse_ranks)]
+    #[arg(long, value_name = "LIST", default_value = "1,2", value_parser = parse_ranks,
+          allow_negative_numbers = true)]
     ranks: Ranks,
     /// How often each is measured
     #[arg(long, value_name = "N", default_value_t = 7,
-          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+          value_parser = up_to(10_000), allow_negative_numbers = true)]
     turns: u32,
     /// Below 1: smaller arrays, where they shall not fit into caches
-    #[arg(long, value_name = "X", default_value = "1", value_parser = parse_scale)]
+    #[arg(long, value_name = "X", default_value = "1", value_parser = parse_scale,
+          allow_negative_numbers = true)]
     scale: f64,
     /// Write all figures to a file as JSON; `-` prints them instead of the table
     #[arg(long, value_name = "FILE")]

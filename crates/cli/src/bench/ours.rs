@@ -8,12 +8,9 @@ use pantile_comm::Options;
 use pantile_engine::{ArrayId, Crew, DType, Job, Tile};
 use pantile_geometry::Distribution;
 use pantile_ir::Program;
-use pantile_ir::lower::{self, Executable, Lent, Setting, owned_places};
+use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting, owned_places};
 
 use super::case::Case;
-
-/// Programs with so few operations are done by whoever asks for them, as the library does it.
-const LIGHT: usize = 1 << 17;
 
 /// A program that is ready to run, with its arrays.
 pub(super) struct Ours {
@@ -32,11 +29,12 @@ impl Ours {
         let program = pantile_ir::text::parse(&case.text, case.name).map_err(|faults| {
             anyhow!("{}", faults.iter().map(ToString::to_string).collect::<String>())
         })?;
-        let (executable, homes) = lowered(case, &program)?;
+        let (executable, recipe, homes) = lowered(case, &Arc::new(program))?;
+        let recipe = Arc::new(recipe);
         let mut crew = Crew::threads(case.ranks, &Options::default());
         for (array, home) in homes.iter().enumerate() {
             let numbers = case.numbers(array);
-            crew.put(name(array), |rank| scattered(home, rank, &numbers));
+            crew.put(name(array), |rank| scattered(home, rank, &numbers))?;
         }
         // What changes keeps its name; another result makes room for the next one.
         let results: Vec<ArrayId> = match case.states {
@@ -44,13 +42,13 @@ impl Ours {
             _ => (case.inputs..homes.len()).map(name).collect(),
         };
         let forget = if case.states == 0 { results.clone() } else { Vec::new() };
-        let light = executable.is_silent() && executable.work() <= LIGHT;
+        let light = executable.is_light();
         let made = executable.results.iter().map(|(slot, _)| home(&executable, slot.index()));
         let made = made.collect();
         let arguments = (0..homes.len()).map(name).collect();
         let executable = Arc::new(executable);
         let numbers = Vec::new();
-        let job = Job { executable, key: 0, numbers, arguments, results, forget, light };
+        let job = Job { executable, recipe, key: 0, numbers, arguments, results, forget, light };
         Ok(Self { crew, job: Arc::new(job), homes: made })
     }
 
@@ -73,7 +71,7 @@ impl Ours {
     pub(super) fn whole(&mut self, result: usize) -> Result<Vec<f64>> {
         let home = self.homes.get(result).context("a program has this result")?;
         let mut whole = vec![0.0; home.shape().iter().product()];
-        for (rank, tile) in self.crew.get(self.job.results[result]) {
+        for (rank, tile) in self.crew.get(self.job.results[result], &[])? {
             for line in lines(home, rank) {
                 let own = &tile.as_slice::<f64>()[line.local..][..line.count];
                 whole[line.global..][..line.count].copy_from_slice(own);
@@ -93,8 +91,8 @@ fn home(executable: &Executable, slot: usize) -> Distribution {
 
 /// The program for arrays that lie as a program in a row of such programs has them: with the room
 /// that it needs, and what it changes as it leaves it behind.
-fn lowered(case: &Case, program: &Program) -> Result<(Executable, Vec<Distribution>)> {
-    let setting = Setting { ranks: case.ranks, ..Setting::default() };
+fn lowered(case: &Case, program: &Arc<Program>) -> Result<(Executable, Recipe, Vec<Distribution>)> {
+    let setting = Setting { ranks: case.ranks, looks: true, ..Setting::default() };
     let mut executable = lower::compile(program, &setting)?;
     for _ in 0..4 {
         let arguments = executable.arguments.iter().enumerate();
@@ -107,11 +105,13 @@ fn lowered(case: &Case, program: &Program) -> Result<(Executable, Vec<Distributi
         });
         let lent: Vec<Lent> = lent.collect();
         let homes: Vec<Distribution> = lent.iter().map(|lent| lent.home.clone()).collect();
-        executable = lower::compile(program, &Setting { lent: Some(lent), ..setting.clone() })?;
+        let setting = Setting { lent: Some(lent), ..setting.clone() };
+        let recipe = Recipe::Program(Arc::clone(program), Box::new(setting));
+        executable = recipe.compile()?;
         let stay = executable.results.iter().zip(&homes[case.inputs..]);
         let mut stay = stay.map(|((slot, _), before)| home(&executable, slot.index()) == *before);
         if stay.all(|same| same) {
-            return Ok((executable, homes));
+            return Ok((executable, recipe, homes));
         }
     }
     bail!("{}: the program never leaves its arrays as it found them", case.name)

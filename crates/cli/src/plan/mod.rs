@@ -63,15 +63,15 @@ pub(crate) struct Arguments {
     rank: Option<usize>,
     /// Bytes of one element
     #[arg(long, value_name = "BYTES", default_value_t = 8,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = numbers::up_to(u32::MAX), allow_negative_numbers = true)]
     element_bytes: u32,
     /// Ranks on one node
     #[arg(long, value_name = "N", default_value_t = 64,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = numbers::up_to(u32::MAX), allow_negative_numbers = true)]
     ranks_per_node: u32,
     /// Ranks in one process
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = numbers::up_to(u32::MAX), allow_negative_numbers = true)]
     ranks_per_process: u32,
     /// Draw the movement into this file, too (SVG)
     #[arg(long, value_name = "FILE", conflicts_with = "rank")]

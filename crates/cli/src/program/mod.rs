@@ -68,7 +68,9 @@ fn excerpt(place: &Place, text: &str) -> Option<String> {
 /// True if a text is a program, to judge by its name and how it begins.
 pub(crate) fn is_program(name: &str, text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with("//")).unwrap_or("");
+    // Behind `#` stands the name of an attribute, or a comment of a distribution.
+    let skipped = |line: &str| line.is_empty() || line.starts_with("//") || line.starts_with('#');
+    let first = lines.find(|line| !skipped(line)).unwrap_or("");
     let begins = ["func.func", "module", "!", "\"func.func\""];
     name.ends_with(".dist") || begins.iter().any(|word| first.starts_with(word))
 }
@@ -110,6 +112,7 @@ mod tests {
         assert!(is_program("a.dist", "nonsense"));
         assert!(is_program("-", "// note\n\n!a = f64\n"));
         assert!(is_program("-", "func.func @f() {\n"));
+        assert!(is_program("-", "// Two.\n#t = 2\nmodule {\n"));
         assert!(!is_program("-", "8 on r=2: block(r)"));
     }
 }

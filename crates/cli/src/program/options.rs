@@ -8,13 +8,16 @@ use pantile_comm_mpi::launched;
 use pantile_ir::Type;
 use pantile_ir::lower::Setting;
 
+use crate::numbers::up_to;
+
 #[derive(Args)]
 pub(crate) struct Options {
     /// The program: a file, or `-` for standard input
     #[arg(value_name = "PROGRAM")]
     pub(crate) path: String,
     /// Number of ranks [default: PANTILE_RANKS, else the number of cores]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = up_to(u32::MAX),
+          allow_negative_numbers = true)]
     pub(crate) ranks: Option<u32>,
     /// Give an argument a value or the contents of a file: x=3.5, x=data.npy, or by position, 0=3.5
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = parse_pair)]
@@ -27,7 +30,7 @@ pub(crate) struct Options {
     fast: bool,
     /// Steps in time that one exchange of halos serves, with the same results [default: 1]
     #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
-          value_parser = clap::value_parser!(u32).range(1..=64))]
+          value_parser = up_to(64), allow_negative_numbers = true)]
     steps_per_exchange: u32,
 }
 
@@ -37,13 +40,22 @@ impl Options {
     /// # Errors
     /// `PANTILE_RANKS` is no positive number.
     pub(crate) fn ranks(&self) -> Result<usize> {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(self.said_ranks()?.unwrap_or_else(cores))
+    }
+
+    /// The number of ranks: as asked for, else as the environment says.
+    ///
+    /// # Errors
+    /// `PANTILE_RANKS` is no positive number.
+    pub(crate) fn said_ranks(&self) -> Result<Option<usize>> {
         if let Some(ranks) = self.ranks {
-            return Ok(usize::try_from(ranks).unwrap_or(usize::MAX));
+            return Ok(Some(usize::try_from(ranks).unwrap_or(usize::MAX)));
         }
         match std::env::var("PANTILE_RANKS") {
-            Err(_) => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+            Err(_) => Ok(None),
             Ok(text) => match text.trim().parse() {
-                Ok(ranks) if ranks > 0 => Ok(ranks),
+                Ok(ranks) if ranks > 0 => Ok(Some(ranks)),
                 _ => bail!("PANTILE_RANKS is `{text}`, expected a positive number of ranks"),
             },
         }
@@ -70,7 +82,7 @@ impl Options {
         }
         let steps_per_exchange = usize::try_from(self.steps_per_exchange).unwrap_or(1);
         let (arguments, fast) = (types, self.fast);
-        Ok(Setting { ranks, teams, arguments, lent: None, fast, steps_per_exchange })
+        Ok(Setting { ranks, teams, arguments, lent: None, fast, steps_per_exchange, looks: false })
     }
 }
 

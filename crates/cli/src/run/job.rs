@@ -9,7 +9,6 @@ use pantile_comm::{Call, Communicator};
 use pantile_engine::{Engine, Runner, Tile};
 use pantile_ir::lower::Executable;
 
-use super::Backend;
 use super::results::Outputs;
 use super::trace::{self, Watcher};
 use crate::npy::{Share, Source};
@@ -18,6 +17,8 @@ use crate::numbers::{bytes, plural, seconds};
 /// A program with everything that its ranks need.
 pub(super) struct Job {
     pub(super) executable: Arc<Executable>,
+    /// Threads of each rank.
+    pub(super) threads: usize,
     /// What is given for its arguments.
     pub(super) files: Vec<Source>,
     pub(super) outputs: Outputs,
@@ -29,18 +30,18 @@ pub(super) struct Job {
 pub(super) struct Done {
     /// For standard output.
     pub(super) text: String,
-    messages: u64,
-    bytes: u64,
-    took: Duration,
+    pub(super) messages: u64,
+    pub(super) bytes: u64,
+    pub(super) took: Duration,
 }
 
 impl Done {
     /// What the run cost, for standard error.
-    pub(super) fn note(&self, ranks: usize, backend: Backend) -> String {
+    pub(super) fn note(&self, ranks: usize, backend: &str) -> String {
         format!(
             "{} ({}), {} in {}, {}",
             plural(ranks as u128, "rank"),
-            backend.name(),
+            backend,
             bytes(self.bytes.into()),
             plural(self.messages, "message"),
             seconds(self.took.as_secs_f64())
@@ -52,6 +53,7 @@ impl Job {
     /// Runs the program on one rank; rank 0 gives what there is to say.
     pub(super) fn run(&self, communicator: Communicator) -> Result<Option<Done>> {
         let mut engine = Engine::new(communicator);
+        engine.set_threads(self.threads)?;
         let rank = engine.rank();
         let arguments = self.arguments(rank)?;
         let mut runner = Runner::new(&mut engine, Arc::clone(&self.executable))?;
@@ -82,13 +84,19 @@ impl Job {
     }
 
     fn arguments(&self, rank: usize) -> Result<Vec<Tile>> {
-        let slots = self.executable.arguments.iter();
-        let tile = |((slot, _), file): (&(pantile_ir::lower::SlotId, _), &Source)| {
-            let home = &self.executable.slots[slot.index()].home;
-            file.tile(Share::of(home, rank).as_ref())
-        };
-        slots.zip(&self.files).map(tile).collect()
+        let numbered = self.files.iter().enumerate();
+        numbered.map(|(at, file)| argument(&self.executable, (at, file), rank)).collect()
     }
+}
+
+/// The elements of an argument that a rank owns, from a file.
+pub(super) fn argument(
+    executable: &Executable,
+    (at, file): (usize, &Source),
+    rank: usize,
+) -> Result<Tile> {
+    let (slot, _) = &executable.arguments[at];
+    file.tile(Share::of(&executable.slots[slot.index()].home, rank).as_ref())
 }
 
 /// Numbers of all ranks added up.

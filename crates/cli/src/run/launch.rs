@@ -4,6 +4,7 @@ use anyhow::{Result, anyhow, bail};
 use pantile_comm::sim::Sim;
 use pantile_comm::{Options as World, RankError, threads};
 use pantile_comm_mpi::launched;
+use pantile_engine::threads_from_text;
 
 use super::Backend;
 use super::job::{Done, Job};
@@ -59,6 +60,17 @@ pub(super) fn place(asked: Option<Backend>, options: &Options) -> Result<(Backen
     }
 }
 
+/// Threads of each rank: as asked for, else as the environment says, else one.
+///
+/// # Errors
+/// `PANTILE_THREADS` is no number of threads that a rank can have.
+pub(super) fn threads(asked: Option<u32>) -> Result<usize> {
+    match asked {
+        Some(threads) => Ok(usize::try_from(threads).unwrap_or(usize::MAX)),
+        None => Ok(threads_from_text(variable("PANTILE_THREADS").as_deref())?),
+    }
+}
+
 /// Runs a job on every rank; gives what rank 0 has to say, if it is here.
 ///
 /// # Errors
@@ -87,7 +99,13 @@ fn processes(_: &World, _: &Job) -> Result<Option<Done>> {
     bail!("this was built without MPI")
 }
 
-fn first(results: Vec<Result<Option<Done>, RankError<anyhow::Error>>>) -> Result<Option<Done>> {
+/// What the first rank has to say that says something.
+///
+/// # Errors
+/// What every rank that failed has to say.
+pub(super) fn first<T>(
+    results: Vec<Result<Option<T>, RankError<anyhow::Error>>>,
+) -> Result<Option<T>> {
     let (mut done, mut faults) = (None, Vec::new());
     for (rank, result) in results.into_iter().enumerate() {
         match result {

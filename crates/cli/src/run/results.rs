@@ -109,6 +109,23 @@ impl Outputs {
         Ok(())
     }
 
+    /// True if [`Outputs::finish`] wants to see what a rank has of a result.
+    pub(super) fn wants(&self, executable: &Executable, at: usize, rank: usize) -> bool {
+        let (slot, _) = executable.results[at];
+        let share = Share::of(&executable.slots[slot.index()].home, rank);
+        let Some(share) = share.filter(|share| share.is_first() && share.len() > 0) else {
+            return false;
+        };
+        match self.results.get(at) {
+            Some(output) if output.file.is_none() => {
+                let wanted = wanted(output.shape.iter().product());
+                wanted.into_iter().any(|number| share.local(number).is_some())
+            }
+            // Files are written whole; behind the results are sums, of one element.
+            _ => true,
+        }
+    }
+
     /// Writes files, and gives the text of the others on rank 0. Collective.
     pub(super) fn finish(
         &self,

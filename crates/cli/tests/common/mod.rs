@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "every test binary uses another part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+pub(crate) mod site;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -4,9 +4,8 @@
 use pantile_comm::Rank;
 use pantile_ir::lower::{Executable, Places, SlotId, owned_places};
 use pantile_kernels::DType;
-use pantile_kernels::lanes::Scratch;
 
-use super::loops::{self, BoxCopy, Tiles};
+use super::loops::{self, BoxCopy, Means, Tiles};
 use crate::pool::Pool;
 use crate::{Error, Tile};
 
@@ -122,7 +121,7 @@ impl Door {
         &self,
         given: Given<'_>,
         tiles: &mut [Tile],
-        scratch: &mut Scratch,
+        means: &mut Means<'_>,
     ) -> Result<(), Error> {
         match (&self.way, given) {
             (Way::Shut, _) => Ok(()),
@@ -134,8 +133,8 @@ impl Door {
                 tiles[self.buffer] = tile;
                 Ok(())
             }
-            (Way::Copy(copy), Given::Lent(tile)) => copy.run(Tiles::with(tiles, tile), scratch),
-            (Way::Copy(copy), Given::Spent(tile)) => copy.run(Tiles::with(tiles, &tile), scratch),
+            (Way::Copy(copy), Given::Lent(tile)) => copy.run(Tiles::with(tiles, tile), means),
+            (Way::Copy(copy), Given::Spent(tile)) => copy.run(Tiles::with(tiles, &tile), means),
         }
     }
 
@@ -144,7 +143,7 @@ impl Door {
         &self,
         tiles: &mut [Tile],
         pool: &Pool,
-        scratch: &mut Scratch,
+        means: &mut Means<'_>,
     ) -> Result<Tile, Error> {
         let (dtype, len) = self.size;
         match &self.way {
@@ -152,7 +151,7 @@ impl Door {
             Way::Open => Ok(std::mem::replace(&mut tiles[self.buffer], Tile::empty())),
             Way::Copy(copy) => {
                 let result = pool.tile(dtype, len);
-                copy.run(Tiles::with(tiles, &result), scratch)?;
+                copy.run(Tiles::with(tiles, &result), means)?;
                 Ok(result)
             }
         }

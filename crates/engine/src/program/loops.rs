@@ -3,15 +3,16 @@
 
 use pantile_ir::lower::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Part, Places, SlotId};
 use pantile_kernels::lanes::{Program, RawSource, RawTarget, Scratch, map_raw};
-use pantile_kernels::reduce::{Fold, Folds, reduce_raw};
 use pantile_kernels::{DType, Error as KernelError};
 use pantile_lanes::Body;
 use smallvec::SmallVec;
 
+use super::cut::Cut;
+use crate::helpers::Helpers;
 use crate::{Error, Tile};
 
 /// Inputs and outputs of loops on the stack; more than so many cost an allocation.
-type Few<T> = SmallVec<[T; 24]>;
+pub(crate) type Few<T> = SmallVec<[T; 24]>;
 
 /// The memories of a program by their numbers; the number after the last one is a guest.
 #[derive(Clone, Copy)]
@@ -26,7 +27,7 @@ impl<'a> Tiles<'a> {
         Self { own, guest: Some(guest) }
     }
 
-    fn at(self, number: usize) -> &'a Tile {
+    pub(crate) fn at(self, number: usize) -> &'a Tile {
         self.own.get(number).or(self.guest).expect("a prepared loop knows its memories")
     }
 }
@@ -37,18 +38,54 @@ impl<'a> From<&'a [Tile]> for Tiles<'a> {
     }
 }
 
+/// What loops run with: memory of the rank's own, and threads that help.
+pub(crate) struct Means<'a> {
+    pub(crate) scratch: &'a mut Scratch,
+    pub(crate) helpers: &'a Helpers,
+}
+
 /// A box of local memory, ready for the kernels.
 pub(crate) struct BoxLoop {
-    shape: Vec<usize>,
+    pub(crate) shape: Vec<usize>,
     reads: Vec<BoxRead>,
-    writes: Vec<LanePlaces>,
+    pub(crate) writes: Vec<LanePlaces>,
+    /// What an element costs, about as much as so many bytes of memory.
+    pub(crate) cost: usize,
 }
 
 /// Where lanes lie in a tile: the number of the tile, and places counted in lanes.
-struct LanePlaces {
-    tile: usize,
-    offset: isize,
-    strides: Vec<isize>,
+pub(crate) struct LanePlaces {
+    pub(crate) tile: usize,
+    pub(crate) offset: isize,
+    pub(crate) strides: Vec<isize>,
+}
+
+/// A part of a box: all of it, or what lies in a range along one axis.
+pub(crate) struct Piece {
+    pub(crate) shape: SmallVec<[usize; 8]>,
+    /// The axis, and the index where it begins.
+    from: (usize, usize),
+}
+
+impl Piece {
+    /// All of a box.
+    pub(crate) fn all(shape: &[usize]) -> Self {
+        Self { shape: shape.into(), from: (0, 0) }
+    }
+
+    /// One of the pieces of a box that is cut.
+    pub(crate) fn of(shape: &[usize], cut: Cut, number: usize) -> Self {
+        let mut piece = Self::all(shape);
+        let range = cut.range(number);
+        piece.shape[cut.axis] = range.len();
+        piece.from = (cut.axis, range.start);
+        piece
+    }
+
+    /// How much further it begins than the box.
+    pub(crate) fn shift(&self, strides: &[isize]) -> isize {
+        strides.get(self.from.0).map_or(0, |stride| stride * self.from.1.cast_signed())
+    }
 }
 
 enum BoxRead {
@@ -68,24 +105,27 @@ impl LanePlaces {
         Self { tile, offset: places.offset * step + shift, strides }
     }
 
-    fn source(&self, tiles: Tiles<'_>) -> RawSource<'_> {
+    fn source(&self, tiles: Tiles<'_>, piece: &Piece) -> RawSource<'_> {
         let (start, bytes) = span(tiles.at(self.tile));
-        RawSource::Memory { start, bytes, offset: self.offset, strides: &self.strides }
+        let offset = self.offset + piece.shift(&self.strides);
+        RawSource::Memory { start, bytes, offset, strides: &self.strides }
     }
 
-    fn target(&self, tiles: Tiles<'_>) -> RawTarget<'_> {
+    fn target(&self, tiles: Tiles<'_>, piece: &Piece) -> RawTarget<'_> {
         let (start, bytes) = span(tiles.at(self.tile));
-        RawTarget { start, bytes, offset: self.offset, strides: &self.strides }
+        let offset = self.offset + piece.shift(&self.strides);
+        RawTarget { start, bytes, offset, strides: &self.strides }
     }
 }
 
-fn span(tile: &Tile) -> (*mut u8, usize) {
+/// Where a tile starts, and how many bytes it has.
+pub(crate) fn span(tile: &Tile) -> (*mut u8, usize) {
     (tile.memory().start().as_ptr(), tile.len() * tile.dtype().bytes())
 }
 
 impl BoxLoop {
-    /// A box whose slots live in these tiles.
-    pub(crate) fn new(one: &LocalLoop, buffer: &dyn Fn(SlotId) -> usize) -> Self {
+    /// A box whose slots live in these tiles; an element costs as much as so many bytes of memory.
+    pub(crate) fn new(one: &LocalLoop, buffer: &dyn Fn(SlotId) -> usize, cost: usize) -> Self {
         let read = |read: &LocalRead| match read {
             LocalRead::Slot(slot, part, places) => {
                 BoxRead::Tile(LanePlaces::new(buffer(*slot), *part, places))
@@ -99,15 +139,38 @@ impl BoxLoop {
             shape: one.shape.clone(),
             reads: one.reads.iter().map(read).collect(),
             writes: one.writes.iter().map(write).collect(),
+            cost,
         }
     }
 
-    fn sources(&self, tiles: Tiles<'_>) -> Few<RawSource<'_>> {
+    /// A box from one tile to others.
+    #[cfg(test)]
+    pub(crate) fn between(
+        shape: &[usize],
+        (from, read): (usize, &Places),
+        writes: &[(usize, &Places)],
+    ) -> Self {
+        let places =
+            |(tile, places): &(usize, &Places)| LanePlaces::new(*tile, Part::Whole, places);
+        Self {
+            shape: shape.to_vec(),
+            reads: vec![BoxRead::Tile(LanePlaces::new(from, Part::Whole, read))],
+            writes: writes.iter().map(places).collect(),
+            cost: 1,
+        }
+    }
+
+    /// What a piece reads.
+    pub(crate) fn sources(&self, tiles: Tiles<'_>, piece: &Piece) -> Few<RawSource<'_>> {
+        let (axis, first) = piece.from;
+        let shift = |strides: &[i64]| strides.get(axis).map_or(0, |step| step * first as i64);
         let mut sources = Few::new();
         for read in &self.reads {
             sources.push(match read {
-                BoxRead::Tile(places) => places.source(tiles),
-                BoxRead::Index(start, strides) => RawSource::Index { start: *start, strides },
+                BoxRead::Tile(places) => places.source(tiles, piece),
+                BoxRead::Index(start, strides) => {
+                    RawSource::Index { start: start + shift(strides), strides }
+                }
             });
         }
         sources
@@ -118,56 +181,35 @@ impl BoxLoop {
         &self,
         program: &Program,
         tiles: Tiles<'_>,
+        means: &mut Means<'_>,
+    ) -> Result<(), Error> {
+        let writes = self.writes.iter().map(|places| places.strides.as_slice());
+        match Cut::of_map(means.helpers, &self.shape, self.cost, writes) {
+            None => self.map_piece(program, tiles, &Piece::all(&self.shape), means.scratch),
+            Some(cut) => means.helpers.run(cut.pieces, &|number, desk| {
+                let piece = Piece::of(&self.shape, cut, number);
+                self.map_piece(program, tiles, &piece, &mut desk.scratch)
+            }),
+        }
+    }
+
+    fn map_piece(
+        &self,
+        program: &Program,
+        tiles: Tiles<'_>,
+        piece: &Piece,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
-        let sources = self.sources(tiles);
+        let sources = self.sources(tiles, piece);
         let mut targets: Few<RawTarget<'_>> = Few::new();
-        targets.extend(self.writes.iter().map(|places| places.target(tiles)));
+        targets.extend(self.writes.iter().map(|places| places.target(tiles, piece)));
         // SAFETY: tiles are valid for their bytes and hold valid elements; nobody else has them
         // while a program runs. A target lies in the memory of a source only if the lowering found
         // that both are reached at the same places, and two targets are never the same elements.
+        // Pieces are cut where all targets go on, so no two of them write the same elements, and
+        // none reads what another one writes.
         let done: Result<(), KernelError> =
-            unsafe { map_raw(program, &self.shape, &sources, &targets, scratch) };
-        Ok(done?)
-    }
-
-    /// Folds the outputs of a program over the box into the cells of other tiles.
-    pub(crate) fn fold(
-        &self,
-        program: &Program,
-        folds: &[Fold],
-        tiles: Tiles<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<(), Error> {
-        let Some(first) = self.writes.first() else { return Ok(()) };
-        // The cells of sums have many words; places count words.
-        let cell = folds[0].cell(program.outputs()[0])?.elements;
-        let cell = isize::try_from(cell).unwrap_or(isize::MAX);
-        let mut strides: SmallVec<[isize; 16]> = SmallVec::new();
-        strides.extend(first.strides.iter().map(|stride| stride / cell));
-        let sources = self.sources(tiles);
-        let mut cells: Few<&mut [u8]> = Few::new();
-        let alone = first.strides.iter().all(|stride| *stride == 0);
-        for (places, dtype) in self.writes.iter().zip(program.outputs()) {
-            let (start, bytes) = span(tiles.at(places.tile));
-            let (start, bytes) = match alone {
-                // Several of these may be cells of one array.
-                true => {
-                    let size = folds[0].cell(*dtype)?.bytes();
-                    let at = usize::try_from(places.offset / cell).unwrap_or(0) * size;
-                    (start.wrapping_add(at.min(bytes)), size.min(bytes.saturating_sub(at)))
-                }
-                false => (start, bytes),
-            };
-            // SAFETY: a fold has a slot of its own that lives at the same time as what it folds,
-            // or one cell of it, so no two of these memories overlap; the tiles are ours.
-            cells.push(unsafe { std::slice::from_raw_parts_mut(start, bytes) });
-        }
-        let offset = if alone { 0 } else { first.offset / cell };
-        let mut into = Folds { folds, cells: &mut cells, offset, strides: &strides };
-        // SAFETY: as in `map`.
-        let done: Result<(), KernelError> =
-            unsafe { reduce_raw(program, &self.shape, &sources, &mut into, scratch) };
+            unsafe { map_raw(program, &piece.shape, &sources, &targets, scratch) };
         Ok(done?)
     }
 }
@@ -201,6 +243,7 @@ impl BoxCopy {
             shape: shape.to_vec(),
             reads: parts.iter().map(read).collect(),
             writes: parts.iter().map(|part| LanePlaces::new(to.0, *part, to.1)).collect(),
+            cost: 2 * dtype.bytes(),
         };
         Ok(Self { program: Program::compile(&body)?, lanes })
     }
@@ -216,8 +259,8 @@ impl BoxCopy {
     }
 
     /// Copies within `tiles`.
-    pub(crate) fn run(&self, tiles: Tiles<'_>, scratch: &mut Scratch) -> Result<(), Error> {
-        self.lanes.map(&self.program, tiles, scratch)
+    pub(crate) fn run(&self, tiles: Tiles<'_>, means: &mut Means<'_>) -> Result<(), Error> {
+        self.lanes.map(&self.program, tiles, means)
     }
 }
 

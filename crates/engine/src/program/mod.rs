@@ -4,12 +4,17 @@
 //! movements. Preparing plans and compiles; running does neither. Memory that is large comes from
 //! the rank's pool and goes back to it, so that a program that waits has none.
 
+mod cut;
 mod doors;
 mod fold;
+mod folding;
+mod look;
 mod loops;
 mod prepare;
 mod repeat;
 mod run;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use std::sync::Arc;
@@ -18,9 +23,11 @@ use pantile_ir::lower::Executable;
 use pantile_kernels::DType;
 use pantile_kernels::lanes::Scratch;
 
+use crate::helpers::Helpers;
 use crate::{Engine, Error, Tile};
 use doors::Door;
 pub use doors::{Given, Made};
+use loops::Means;
 use prepare::Prepared;
 use watch::Watch;
 pub use watch::{Event, Overlap};
@@ -149,10 +156,12 @@ impl Runner {
         results: &mut Vec<Made>,
     ) -> Result<(), Error> {
         engine.count_program();
-        self.take(engine, arguments)?;
+        let helpers = &*engine.helpers();
+        self.take(engine, arguments, helpers)?;
         let Self { steps, tiles, scratch, .. } = self;
-        let done = run::Running { engine, tiles, scratch, watch, overlap: None }.steps(steps);
-        let given = done.and_then(|()| self.give(engine, results));
+        let means = Means { scratch, helpers };
+        let done = run::Running { engine, tiles, means, watch, overlap: None }.steps(steps);
+        let given = done.and_then(|()| self.give(engine, results, helpers));
         self.let_go();
         given
     }
@@ -168,6 +177,7 @@ impl Runner {
         &mut self,
         engine: &mut Engine,
         arguments: impl ExactSizeIterator<Item = Given<'a>>,
+        helpers: &Helpers,
     ) -> Result<(), Error> {
         let rank = engine.rank();
         if arguments.len() != self.takes.len() {
@@ -183,6 +193,7 @@ impl Runner {
                 *tile = engine.pool().tile(*dtype, *len);
             }
         }
+        let mut means = Means { scratch: &mut self.scratch, helpers };
         for (given, door) in arguments.zip(&self.takes) {
             let tile = match &given {
                 Given::Lent(tile) => *tile,
@@ -195,12 +206,18 @@ impl Runner {
                 engine.fail(None, &error);
                 return Err(error);
             }
-            door.enter(given, &mut self.tiles, &mut self.scratch)?;
+            door.enter(given, &mut self.tiles, &mut means)?;
         }
         Ok(())
     }
 
-    fn give(&mut self, engine: &mut Engine, results: &mut Vec<Made>) -> Result<(), Error> {
+    fn give(
+        &mut self,
+        engine: &mut Engine,
+        results: &mut Vec<Made>,
+        helpers: &Helpers,
+    ) -> Result<(), Error> {
+        let mut means = Means { scratch: &mut self.scratch, helpers };
         let spends = |number: &usize| self.executable.spends(*number);
         for (number, door) in self.gives.iter().enumerate() {
             let same = |other: &Door| other.is_open() && other.buffer == door.buffer;
@@ -209,7 +226,7 @@ impl Runner {
             results.push(match (argument, earlier) {
                 (Some(argument), _) if door.is_open() => Made::Argument(argument),
                 (_, Some(earlier)) if door.is_open() => Made::Result(earlier),
-                _ => Made::New(door.leave(&mut self.tiles, engine.pool(), &mut self.scratch)?),
+                _ => Made::New(door.leave(&mut self.tiles, engine.pool(), &mut means)?),
             });
         }
         Ok(())

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use pantile_comm::Rank;
 use pantile_ir::lower::{
-    Compute, Exchange, Executable, LocalLoop, Repeat, SlotId, Step, Turns, Write,
+    Compute, Exchange, Executable, LocalLoop, Move, Repeat, SlotId, Step, Turns, Write,
 };
 use pantile_kernels::DType;
 use pantile_kernels::lanes::Program;
 
 use super::fold::{PreparedFinish, PreparedProduct};
+use super::look::{self, PreparedLook};
 use super::loops::{BoxCopy, BoxLoop, dense};
 use crate::joint::Joint;
 use crate::{Engine, Error, Movement};
@@ -24,6 +25,7 @@ pub(crate) enum Prepared {
         to: usize,
     },
     Exchange(Box<PreparedExchange>),
+    Look(Box<PreparedLook>),
     Finish(PreparedFinish),
     Product(PreparedProduct),
     /// Elements copied within the memory of the rank.
@@ -35,6 +37,8 @@ pub(crate) enum Prepared {
 pub(crate) struct PreparedLoop {
     pub(crate) program: Program,
     pub(crate) loops: Vec<BoxLoop>,
+    /// What an element costs, about as much as so many bytes of memory.
+    pub(crate) cost: usize,
     pub(crate) copies: Vec<BoxCopy>,
     /// How outputs are folded; none if they are stored.
     pub(crate) folds: Vec<pantile_kernels::reduce::Fold>,
@@ -82,7 +86,17 @@ pub(crate) fn steps(
     executable: &Executable,
     steps: &[Step],
 ) -> Result<Vec<Prepared>, Error> {
-    steps.iter().map(|step| prepare(engine, executable, step)).collect()
+    let mut prepared = Vec::with_capacity(steps.len());
+    while let Some(step) = steps.get(prepared.len()) {
+        match look::prepare(engine, executable, &steps[prepared.len()..])? {
+            // Steps keep their numbers: nothing is left to do in the first one.
+            Some(look) => {
+                prepared.extend([Prepared::Copies(Vec::new()), Prepared::Look(Box::new(look))]);
+            }
+            None => prepared.push(prepare(engine, executable, step)?),
+        }
+    }
+    Ok(prepared)
 }
 
 fn prepare(engine: &mut Engine, executable: &Executable, step: &Step) -> Result<Prepared, Error> {
@@ -92,11 +106,7 @@ fn prepare(engine: &mut Engine, executable: &Executable, step: &Step) -> Result<
             Prepared::Compute(Box::new(prepare_loop(engine, executable, compute)?))
         }
         Step::Move(step) => {
-            let dtype = slot(step.from).dtype;
-            // Where memory has room for halos, the movement has to know.
-            let source = if step.source.has_terms() { &step.source } else { &slot(step.from).home };
-            let target = &slot(step.to).home;
-            let movement = engine.movement(step.name, source, target, dtype)?;
+            let movement = prepare_movement(engine, executable, step)?;
             Prepared::Move { movement, from: slot(step.from).buffer, to: slot(step.to).buffer }
         }
         Step::Exchange(step) => {
@@ -119,7 +129,20 @@ fn prepare(engine: &mut Engine, executable: &Executable, step: &Step) -> Result<
     })
 }
 
-fn prepare_loop(
+/// The movement of a step.
+pub(crate) fn prepare_movement(
+    engine: &mut Engine,
+    executable: &Executable,
+    step: &Move,
+) -> Result<Arc<Movement>, Error> {
+    let slot = |id: SlotId| &executable.slots[id.index()];
+    // Where memory has room for halos, the movement has to know.
+    let source = if step.source.has_terms() { &step.source } else { &slot(step.from).home };
+    engine.movement(step.name, source, &slot(step.to).home, slot(step.from).dtype)
+}
+
+/// A loop of this rank.
+pub(crate) fn prepare_loop(
     engine: &Engine,
     executable: &Executable,
     compute: &Compute,
@@ -144,17 +167,22 @@ fn prepare_loop(
         Write::Fold(_, slot, _) => Some(buffer(*slot)),
         Write::Slot(..) => None,
     });
+    let program = Program::compile(&compute.body)?;
+    let lanes = program.inputs().iter().chain(program.outputs());
+    // An operation costs about as much as a byte.
+    let cost = lanes.map(|dtype| dtype.bytes()).sum::<usize>() + compute.body.operations();
     Ok(PreparedLoop {
-        program: Program::compile(&compute.body)?,
-        loops: boxes(&executable.local_loops(compute, rank), &buffer),
+        program,
+        loops: boxes(&executable.local_loops(compute, rank), &buffer, cost),
+        cost,
         copies,
         folds,
         reduced: reduced.collect(),
     })
 }
 
-fn boxes(loops: &[LocalLoop], buffer: &dyn Fn(SlotId) -> usize) -> Vec<BoxLoop> {
-    loops.iter().map(|one| BoxLoop::new(one, buffer)).collect()
+fn boxes(loops: &[LocalLoop], buffer: &dyn Fn(SlotId) -> usize, cost: usize) -> Vec<BoxLoop> {
+    loops.iter().map(|one| BoxLoop::new(one, buffer, cost)).collect()
 }
 
 /// The copy from one shape to another, one of which is a dense row.
@@ -196,8 +224,9 @@ fn prepare_exchange(
             let mut prepared = prepare_loop(engine, executable, compute)?;
             let (core, edges) = executable.local_core(compute, &halos, engine.rank());
             let buffer = |id: SlotId| executable.slots[id.index()].buffer;
-            prepared.loops = boxes(&core, &buffer);
-            Some((prepared, boxes(&edges, &buffer)))
+            let cost = prepared.cost;
+            prepared.loops = boxes(&core, &buffer, cost);
+            Some((prepared, boxes(&edges, &buffer, cost)))
         }
     };
     let joint = RefCell::new(Joint::new(movements, engine.has_windows()));

@@ -55,6 +55,7 @@ impl Running<'_, '_> {
 
     /// One turn; what was for the next one is current then, and the memory left over is used again.
     fn turn(&mut self, repeat: &PreparedRepeat) -> Result<(), Error> {
+        self.engine.check_stop()?;
         self.steps(&repeat.body)?;
         repeat.swaps.iter().for_each(|(one, other)| self.tiles.swap(*one, *other));
         Ok(())

@@ -3,10 +3,9 @@
 use std::panic::Location;
 use std::time::Instant;
 
-use pantile_kernels::lanes::Scratch;
 use smallvec::SmallVec;
 
-use super::loops::Tiles;
+use super::loops::{Means, Tiles};
 use super::prepare::{Prepared, PreparedExchange, PreparedLoop};
 use super::watch::{Event, Overlap, Watch};
 use crate::{Engine, Error, Tile};
@@ -15,7 +14,7 @@ use crate::{Engine, Error, Tile};
 pub(crate) struct Running<'a, 'w> {
     pub(crate) engine: &'a mut Engine,
     pub(crate) tiles: &'a mut Vec<Tile>,
-    pub(crate) scratch: &'a mut Scratch,
+    pub(crate) means: Means<'a>,
     /// Who is told about every step, and the number of the next one.
     pub(crate) watch: Option<Watch<'w>>,
     /// The times of the last exchange with a loop in it, if somebody watches.
@@ -53,6 +52,7 @@ impl Running<'_, '_> {
                 self.engine.run_at(movement, from, to, place)
             }
             Prepared::Exchange(exchange) => self.exchange(exchange, place),
+            Prepared::Look(look) => self.look(look, place),
             Prepared::Finish(finish) => {
                 finish.run(self.tiles);
                 Ok(())
@@ -63,14 +63,14 @@ impl Running<'_, '_> {
             }
             Prepared::Copies(copies) => copies
                 .iter()
-                .try_for_each(|copy| copy.run(self.tiles.as_slice().into(), self.scratch)),
+                .try_for_each(|copy| copy.run(self.tiles.as_slice().into(), &mut self.means)),
             Prepared::Repeat(repeat) => self.repeat(repeat),
         }
     }
 
     fn compute(&mut self, one: &PreparedLoop) -> Result<(), Error> {
         if one.folds.is_empty() {
-            return one.store(self.tiles.as_slice().into(), self.scratch);
+            return one.store(self.tiles.as_slice().into(), &mut self.means);
         }
         let folds = one.folds.iter().zip(one.program.outputs()).zip(&one.reduced);
         for (number, ((fold, dtype), tile)) in folds.enumerate() {
@@ -82,7 +82,7 @@ impl Running<'_, '_> {
         let tiles = self.tiles.as_slice().into();
         one.loops
             .iter()
-            .try_for_each(|boxed| boxed.fold(&one.program, &one.folds, tiles, self.scratch))
+            .try_for_each(|boxed| boxed.fold(&one.program, &one.folds, tiles, &mut self.means))
     }
 
     /// Halos travel; what needs none of them is computed meanwhile, the rest afterwards.
@@ -91,14 +91,14 @@ impl Running<'_, '_> {
         exchange: &PreparedExchange,
         place: &'static Location<'static>,
     ) -> Result<(), Error> {
-        let (tiles, scratch) = (&*self.tiles, &mut *self.scratch);
+        let (tiles, means) = (&*self.tiles, &mut self.means);
         let moving: SmallVec<[&Tile; 16]> = exchange.tiles.iter().map(|at| &tiles[*at]).collect();
         let mut joint = exchange.joint.borrow_mut();
         let (watched, mut times) = (self.watch.is_some(), None);
         let mut core = || {
             let Some((one, _)) = &exchange.during else { return Ok(()) };
             let posted = watched.then(Instant::now);
-            one.store(tiles.as_slice().into(), scratch)?;
+            one.store(tiles.as_slice().into(), means)?;
             times = posted.map(|posted| (posted, Instant::now()));
             Ok(())
         };
@@ -107,14 +107,14 @@ impl Running<'_, '_> {
         self.overlap =
             times.map(|(posted, interior)| Overlap { posted, interior, arrived: Instant::now() });
         let tiles = self.tiles.as_slice().into();
-        edges.iter().try_for_each(|boxed| boxed.map(&one.program, tiles, self.scratch))
+        edges.iter().try_for_each(|boxed| boxed.map(&one.program, tiles, &mut self.means))
     }
 }
 
 impl PreparedLoop {
     /// Copies what the loop does not touch, and runs its boxes.
-    fn store(&self, tiles: Tiles<'_>, scratch: &mut Scratch) -> Result<(), Error> {
-        self.copies.iter().try_for_each(|copy| copy.run(tiles, scratch))?;
-        self.loops.iter().try_for_each(|boxed| boxed.map(&self.program, tiles, scratch))
+    pub(crate) fn store(&self, tiles: Tiles<'_>, means: &mut Means<'_>) -> Result<(), Error> {
+        self.copies.iter().try_for_each(|copy| copy.run(tiles, means))?;
+        self.loops.iter().try_for_each(|boxed| boxed.map(&self.program, tiles, means))
     }
 }

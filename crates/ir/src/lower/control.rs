@@ -11,7 +11,36 @@ use super::{Carried, Lowering, Repeat, SlotId, Step, Turns};
 use crate::{Block, Index, Op, Operation, Value};
 
 /// Loops whose turns differ in what moves are written out; this many turns at most.
-const MOST_TURNS: i64 = 10_000;
+const MOST_TURNS: u64 = 10_000;
+
+/// The counter of a loop, where that is known before the program runs: from `lower` on by `step`,
+/// which is at least 1, below `upper`.
+#[derive(Clone, Copy)]
+struct Range {
+    lower: i64,
+    upper: i64,
+    step: i64,
+}
+
+impl Range {
+    /// How many turns there are.
+    fn turns(self) -> Option<u64> {
+        let [lower, upper, step] = [self.lower, self.upper, self.step].map(i128::from);
+        u64::try_from((upper - lower + step - 1).div_euclid(step).max(0)).ok()
+    }
+
+    /// The same turns, `each` of them as a round, and those that are left over: `0..7` in rounds of
+    /// 3 is `0..6` by 3, and `6..7`. `None` if there is no round of several turns.
+    fn in_rounds(self, each: usize) -> Option<(Self, Self)> {
+        let rounds = self.turns()?.checked_div(u64::try_from(each).ok()?)?;
+        if each < 2 || rounds == 0 {
+            return None;
+        }
+        let step = self.step.checked_mul(i64::try_from(each).ok()?)?;
+        let end = step.checked_mul(i64::try_from(rounds).ok()?)?.checked_add(self.lower)?;
+        Some((Self { upper: end, step, ..self }, Self { lower: end, ..self }))
+    }
+}
 
 impl<'a> Lowering<'a> {
     /// `scf.for`.
@@ -28,35 +57,51 @@ impl<'a> Lowering<'a> {
         if known[2].is_some_and(|step| step < 1) {
             return Err(format!("got the step {}, expected at least 1", known[2].unwrap_or(0)));
         }
+        let range = match known[..] {
+            [Some(lower), Some(upper), Some(step)] => Some(Range { lower, upper, step }),
+            _ => None,
+        };
         if shapes_depend(block, block.arguments[0]) {
-            let [Some(lower), Some(upper), Some(step)] = known[..] else {
+            let Some(range) = range else {
                 return Err("slices depend on the counter of a loop whose bounds are not known \
                             before the program runs"
                     .to_owned());
             };
-            return self.unrolled(operation, lower, upper, step);
+            return self.unrolled(operation, range);
         }
-        let count = match known[..] {
-            [Some(lower), Some(upper), Some(step)] => {
-                u64::try_from((upper - lower + step - 1).div_euclid(step).max(0)).ok()
-            }
-            _ => None,
-        };
         // Several turns of the program are one of the steps, if that saves exchanges.
-        let each = u64::try_from(self.setting.steps_per_exchange.max(1)).unwrap_or(1);
-        let rounds = count.map(|count| count / each).filter(|rounds| each > 1 && *rounds > 0);
-        let (each, turns) = rounds.map_or((1, count), |rounds| (each, Some(rounds)));
-        let mut bounds = bounds;
-        if let ([Some(lower), _, Some(step)], Some(rounds)) = (&known[..], rounds) {
-            let number = |value: u64| i64::try_from(value).map_err(|error| error.to_string());
-            let step = step * number(each)?;
-            let upper = lower + step * number(rounds)?;
-            bounds[1] = self.exprs.constant(Scalar::of(upper), &[]);
-            bounds[2] = self.exprs.constant(Scalar::of(step), &[]);
+        let each = self.setting.steps_per_exchange;
+        let Some((rounds, rest)) = range.and_then(|range| range.in_rounds(each)) else {
+            let turns = range.and_then(Range::turns);
+            return self.rounds(operation, &bounds, turns, (1, 0)).map(|_| ());
+        };
+        let [upper, step] =
+            [rounds.upper, rounds.step].map(|bound| self.exprs.constant(Scalar::of(bound), &[]));
+        let each = (each, rest.step);
+        let current = self.rounds(operation, &[bounds[0], upper, step], rounds.turns(), each)?;
+        match rest.turns() {
+            None | Some(0) => Ok(()),
+            Some(left) => {
+                let counter = self.exprs.constant(Scalar::of(rest.lower), &[]);
+                self.last_turns(operation, (counter, rest.step), left, &current)
+            }
         }
+    }
+
+    /// A loop each of whose rounds is `each` turns of the program, by `step` of the counter from one
+    /// to the next. Its bounds are those of rounds, of which there are so many, if that is known.
+    /// Gives the slots of what it carries.
+    fn rounds(
+        &mut self,
+        operation: &'a Operation,
+        bounds: &[ExprId],
+        turns: Option<u64>,
+        (each, step): (usize, i64),
+    ) -> Result<Vec<SlotId>, Problem> {
+        let block = &operation.blocks[0];
         let mut slots = Vec::new();
         for bound in bounds {
-            let bound = self.exprs.cast(bound, DType::I64);
+            let bound = self.exprs.cast(*bound, DType::I64);
             slots.push(self.scalar_slot(bound)?);
         }
         let initial = self.initial(&operation.operands[3..])?;
@@ -65,24 +110,19 @@ impl<'a> Lowering<'a> {
         let counter_expr = self.exprs.slot(counter, DType::I64, &[]);
         let current = self.current(&initial, &block.arguments[1..]);
         let outer = std::mem::take(&mut self.steps);
-        let (made, copies) = (self.made.clone(), self.copies.clone());
+        let known = (self.made.clone(), self.copies.clone(), self.sums.clone());
         let first = self.slots.len();
-        let step = known[2].unwrap_or(0);
+        let each = u64::try_from(each).map_err(|error| error.to_string())?;
         let next = self.turns(block, (counter_expr, step), each, &current)?;
         let carried = self.carry(&initial, &current, &next, first)?;
-        (self.made, self.copies) = (made, copies);
+        (self.made, self.copies, self.sums) = known;
         let body = std::mem::replace(&mut self.steps, outer);
         let turns =
             Turns::Count { lower: slots[0], upper: slots[1], step: slots[2], counter, turns };
         let place = operation.place.clone();
         self.steps.push(Step::Repeat(Box::new(Repeat { turns, body, carried, place })));
         self.bind(&operation.results, &current);
-        let left = count.zip(rounds).map_or(0, |(count, rounds)| count - rounds * each);
-        let Some(lower) = known[0].filter(|_| left > 0) else { return Ok(()) };
-        let done = count.unwrap_or(0) - left;
-        let done = i64::try_from(done).map_err(|error| error.to_string())?;
-        let counter = self.exprs.constant(Scalar::of(lower + done * step), &[]);
-        self.last_turns(operation, (counter, step), left, &current)
+        Ok(current)
     }
 
     /// The turns that rounds of several turns leave over.
@@ -135,15 +175,9 @@ impl<'a> Lowering<'a> {
     }
 
     /// A loop written out turn by turn.
-    fn unrolled(
-        &mut self,
-        operation: &'a Operation,
-        lower: i64,
-        upper: i64,
-        step: i64,
-    ) -> Result<(), Problem> {
+    fn unrolled(&mut self, operation: &'a Operation, range: Range) -> Result<(), Problem> {
         let block = &operation.blocks[0];
-        let turns = (upper - lower + step - 1).div_euclid(step);
+        let turns = range.turns().unwrap_or(u64::MAX);
         if turns > MOST_TURNS {
             return Err(format!(
                 "slices depend on the counter of a loop of {turns} turns, expected at most {MOST_TURNS}"
@@ -153,8 +187,8 @@ impl<'a> Lowering<'a> {
             .iter()
             .map(|value| self.value(*value))
             .collect::<Result<_, _>>()?;
-        let mut at = lower;
-        while at < upper {
+        let mut at = range.lower;
+        for _ in 0..turns {
             let counter = self.exprs.constant(Scalar::of(at), &[]);
             self.env.insert(block.arguments[0], counter);
             for (value, expr) in block.arguments[1..].iter().zip(&carried) {
@@ -163,7 +197,7 @@ impl<'a> Lowering<'a> {
             let next = self.block(block)?;
             // Otherwise a loop would become one expression as deep as it has turns.
             carried = next.into_iter().map(|expr| self.stored(expr)).collect::<Result<_, _>>()?;
-            at += step;
+            at = at.wrapping_add(range.step);
         }
         for (value, expr) in operation.results.iter().zip(carried) {
             self.env.insert(*value, expr);
@@ -177,7 +211,7 @@ impl<'a> Lowering<'a> {
         let initial = self.initial(&operation.operands)?;
         let current = self.current(&initial, &before.arguments);
         let outer = std::mem::take(&mut self.steps);
-        let (made, copies) = (self.made.clone(), self.copies.clone());
+        let known = (self.made.clone(), self.copies.clone(), self.sums.clone());
         let first = self.slots.len();
         let passed = self.block(before)?;
         let (condition, passed) = passed.split_first().ok_or("the loop has no condition")?;
@@ -188,7 +222,7 @@ impl<'a> Lowering<'a> {
         let steps_before = std::mem::take(&mut self.steps);
         let next = self.block(after)?;
         let carried = self.carry(&initial, &current, &next, first)?;
-        (self.made, self.copies) = (made, copies);
+        (self.made, self.copies, self.sums) = known;
         let body = std::mem::replace(&mut self.steps, outer);
         let turns = Turns::While { before: steps_before, condition };
         let place = operation.place.clone();
@@ -341,5 +375,52 @@ fn op_class(op: &Op) -> Class {
     match op {
         Op::Arith(_) | Op::Compare(_) | Op::SelectScalar | Op::Convert => Class::Scalar,
         _ => Class::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of a counter, one by one.
+    fn values(range: Range) -> Vec<i64> {
+        let mut values = Vec::new();
+        let mut at = range.lower;
+        while at < range.upper {
+            values.push(at);
+            at += range.step;
+        }
+        values
+    }
+
+    #[test]
+    fn rounds_and_the_rest_are_all_turns() {
+        for (lower, length) in [-3, 0, 5].into_iter().flat_map(|l| (-2..20).map(move |n| (l, n))) {
+            for (step, each) in (1..4).flat_map(|step| (0..6).map(move |each| (step, each))) {
+                let range = Range { lower, upper: lower + length, step };
+                let all = values(range);
+                assert_eq!(range.turns(), Some(all.len() as u64));
+                let Some((rounds, rest)) = range.in_rounds(each) else {
+                    assert!(each < 2 || all.len() < each);
+                    continue;
+                };
+                let turn = |start: i64| (0..each as i64).map(move |turn| start + turn * step);
+                let mut met: Vec<i64> = values(rounds).into_iter().flat_map(turn).collect();
+                assert!(values(rest).len() < each);
+                met.extend(values(rest));
+                assert_eq!(met, all, "{lower} by {step}, {each} as one");
+            }
+        }
+    }
+
+    #[test]
+    fn loops_up_to_the_end_of_the_numbers_do_not_overflow() {
+        let all = Range { lower: i64::MIN, upper: i64::MAX, step: 1 };
+        assert_eq!((all.turns(), all.in_rounds(1).is_none()), (Some(u64::MAX), true));
+        let far = Range { lower: i64::MAX - 3, upper: i64::MAX, step: i64::MAX };
+        assert_eq!((far.turns(), far.in_rounds(2).is_none()), (Some(1), true));
+        // Their rounds would end beyond the numbers.
+        let near = Range { lower: 0, upper: i64::MAX, step: i64::MAX / 2 };
+        assert_eq!((near.turns(), near.in_rounds(3).is_none()), (Some(3), true));
     }
 }

@@ -123,6 +123,15 @@ impl Executable {
         self.ranks == 1 || silent(&self.steps)
     }
 
+    /// True if whoever asks for it had best do it at once, rank after rank: the ranks need nothing of
+    /// each other, and waking them up takes longer than the work.
+    #[must_use]
+    pub fn is_light(&self) -> bool {
+        // One rank alone would do all of it anyway; but the caller wants to be asked now and then.
+        let most = if self.ranks == 1 { 1 << 22 } else { 1 << 17 };
+        self.is_silent() && self.work() <= most
+    }
+
     /// Operations on elements, on all ranks together; elements that are moved or copied are
     /// operations, too. Of loops around them nobody knows how many.
     #[must_use]
@@ -130,7 +139,7 @@ impl Executable {
         let work = |step: &Step| match step {
             Step::Compute(compute) => {
                 let sizes = compute.region.iter().map(|stretch| stretch.size);
-                sizes.fold(1 + compute.body.nodes().len(), usize::saturating_mul)
+                sizes.fold(1 + compute.body.operations(), usize::saturating_mul)
             }
             Step::Repeat(_) => usize::MAX,
             _ => 0,
@@ -230,8 +239,7 @@ impl Executable {
         let size: u128 = compute.region.iter().map(|stretch| stretch.size as u128).product();
         let elements = size * copies as u128;
         let stored = compute.writes.iter().filter(|write| matches!(write, Write::Slot(..))).count();
-        let (reads, operations) =
-            (compute.reads.len(), compute.body.nodes().len() - compute.body.inputs().len());
+        let (reads, operations) = (compute.reads.len(), compute.body.operations());
         let workers = compute.domain.mesh().size().max(1);
         #[allow(clippy::cast_precision_loss, reason = "an estimate")]
         let each = elements as f64 / workers as f64;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::place::{self, Windows};
-use super::{Along, Compute, Lowering, Read, SlotId, Step, Stretch, Turns, Write};
+use super::{Along, Compute, Lowering, Read, SlotId, Step, Turns, Write};
 
 impl Lowering<'_> {
     /// Lets loops compute the halos of what they store, as far as the setting asks for; gives the
@@ -120,8 +120,8 @@ impl Lowering<'_> {
                     all.push(None);
                     continue;
                 }
-                let by = (&axes[*axis], &beyond[*axis], compute.region[*axis]);
-                let Some(windows) = reached(map, by, *along) else { return false };
+                let by = (&axes[*axis], compute.region[*axis], beyond[*axis].as_ref());
+                let Some(windows) = place::beside(map, *along, by) else { return false };
                 all.push(Some(windows));
             }
             wanted.push((*from, all));
@@ -146,24 +146,4 @@ fn only_slot(compute: &Compute) -> Option<SlotId> {
     });
     let first = slots.next()??;
     slots.all(|slot| slot == Some(first)).then_some(first)
-}
-
-/// What each coordinate reads along an axis of what it computes; `None` if that lies apart from
-/// what it owns.
-fn reached(
-    map: &pantile_geometry::AxisMap,
-    (by, beyond, stretch): (&pantile_geometry::AxisMap, &Option<Windows>, Stretch),
-    along: Along,
-) -> Option<Windows> {
-    (0..map.parts())
-        .map(|at| {
-            let owned = place::owned(map, at);
-            let part = place::part_beyond(by, at, stretch, beyond.as_ref());
-            let window = place::reached(along, part).unwrap_or((owned.0, owned.0));
-            let apart = window.0 < window.1
-                && owned.0 < owned.1
-                && (window.0 > owned.1 || window.1 < owned.0);
-            (!apart).then_some(window)
-        })
-        .collect()
 }

@@ -1,5 +1,7 @@
 //! What a program becomes: steps over slots, the same on every rank.
 
+use std::collections::BTreeSet;
+
 use pantile_geometry::Distribution;
 use pantile_lanes::{Body, DType};
 
@@ -52,6 +54,41 @@ pub struct Executable {
     pub lent: Option<Vec<Lent>>,
     /// What is done, in order.
     pub steps: Vec<Step>,
+    /// Slots that movements fill and the loop right behind them alone reads: ranks that see each
+    /// other's memory need not fill them.
+    pub looks: BTreeSet<SlotId>,
+}
+
+impl Executable {
+    /// The program that does nothing but move an array that is lent, as it lies in `source`, to
+    /// `target`, halos included.
+    #[must_use]
+    pub fn moving(
+        ranks: usize,
+        ty: (DType, Type),
+        (source, target): (&Distribution, &Distribution),
+        (name, place): (&'static str, Place),
+    ) -> Self {
+        let (dtype, ty) = ty;
+        let slot = |home: &Distribution, buffer: usize| Slot {
+            dtype,
+            home: home.clone(),
+            buffer,
+            name: format!("%{buffer}"),
+        };
+        let (from, to) = (SlotId(0), SlotId(1));
+        let step = Move { name, from, to, source: source.clone(), target: target.clone(), place };
+        Self {
+            ranks,
+            slots: vec![slot(source, 0), slot(target, 1)],
+            buffers: 2,
+            arguments: vec![(from, ty.clone())],
+            results: vec![(to, ty)],
+            lent: Some(vec![Lent { home: source.clone(), spent: false }]),
+            steps: vec![Step::Move(Box::new(step))],
+            looks: BTreeSet::new(),
+        }
+    }
 }
 
 /// One step.
@@ -189,6 +226,15 @@ pub struct Compute {
     pub beyond: Vec<Option<Vec<(i64, i64)>>>,
     /// Where it was written.
     pub place: Place,
+}
+
+impl Compute {
+    /// The slots that it writes, once for each lane.
+    pub fn stored(&self) -> impl Iterator<Item = SlotId> {
+        self.writes.iter().map(|write| match write {
+            Write::Slot(slot, _) | Write::Fold(_, slot, _) => *slot,
+        })
+    }
 }
 
 /// A movement from one slot to another.

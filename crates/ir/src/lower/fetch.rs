@@ -246,7 +246,7 @@ impl Lowering<'_> {
             if map.over() != by.over() {
                 return None;
             }
-            windows.push(Some(near(map, by, *along, region[*axis])?));
+            windows.push(Some(place::beside(map, *along, (by, region[*axis], None))?));
         }
         Some(windows)
     }
@@ -524,28 +524,6 @@ impl Lowering<'_> {
         self.slots.push(super::SlotInfo { dtype, home, windows, room, place, room_class: id });
         id
     }
-}
-
-/// What each coordinate reads of a block axis, if it lies beside what it owns.
-fn near(
-    map: &pantile_geometry::AxisMap,
-    by: &pantile_geometry::AxisMap,
-    along: Along,
-    stretch: Stretch,
-) -> Option<Windows> {
-    let mut windows = Windows::new();
-    for coordinate in 0..map.parts() {
-        let owned = place::owned(map, coordinate);
-        let part = place::owned_part(by, coordinate, stretch);
-        let window = place::reached(along, part).unwrap_or((owned.0, owned.0));
-        let apart =
-            window.0 < window.1 && owned.0 < owned.1 && (window.0 > owned.1 || window.1 < owned.0);
-        if apart {
-            return None;
-        }
-        windows.push(window);
-    }
-    Some(windows)
 }
 
 /// Two requests of one copy as one, if they are cut alike.

@@ -26,12 +26,12 @@ impl Lowering<'_> {
         results: Vec<(SlotId, Type)>,
     ) -> Result<Executable, Problem> {
         let mut steps = std::mem::take(&mut self.steps);
-        self.computed = self.deepen(&mut steps);
+        let mut computed = self.deepen(&mut steps);
         self.share(|slot| &mut slot.windows);
         self.room_like_arguments(&arguments, &results);
         self.share(|slot| &mut slot.room);
         let mut defined: BTreeSet<SlotId> = arguments.iter().map(|(slot, _)| *slot).collect();
-        self.place_exchanges(&mut steps, &mut defined, &mut BTreeSet::new())?;
+        self.place_exchanges(&mut steps, &mut defined, &mut computed)?;
         let mut slots = Vec::new();
         for (number, info) in self.slots.iter().enumerate() {
             let room = info.all_room();
@@ -48,7 +48,8 @@ impl Lowering<'_> {
         }
         let buffers = slots.len();
         let lent = self.setting.lent.clone();
-        Ok(Executable { ranks: self.ranks, slots, buffers, arguments, results, lent, steps })
+        let looks = BTreeSet::new();
+        Ok(Executable { ranks: self.ranks, slots, buffers, arguments, results, lent, steps, looks })
     }
 
     /// Results that live like an argument get its room: the next program often reads them as this
@@ -87,7 +88,7 @@ impl Lowering<'_> {
     }
 
     /// Puts the exchange of a slot's halos before the first step that reads them, in the block
-    /// where the slot is written.
+    /// where the slot is written. Those of `fresh` slots are there already.
     fn place_exchanges(
         &self,
         steps: &mut Vec<Step>,
@@ -99,8 +100,7 @@ impl Lowering<'_> {
             let mut needed = Vec::new();
             halos_of(&step, &mut needed);
             for slot in needed {
-                let there = self.computed.contains(&slot);
-                if !there && defined.contains(&slot) && fresh.insert(slot) {
+                if defined.contains(&slot) && fresh.insert(slot) {
                     placed.push(Step::Exchange(Box::new(self.exchange(slot)?)));
                 }
             }

@@ -54,19 +54,19 @@ pub struct LocalCopy {
 
 /// Indices of a loop that one rank has, as far as they are evenly spaced.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+pub(super) struct Run {
     /// The first `k`.
-    first: i64,
+    pub(super) first: i64,
     /// The distance between `k`s.
-    step: i64,
+    pub(super) step: i64,
     /// Where the first one lies among those that the rank has.
     local: usize,
     /// How many.
-    count: usize,
+    pub(super) count: usize,
 }
 
 /// The memory of one slot on one rank.
-struct Memory<'a> {
+pub(super) struct Memory<'a> {
     home: &'a Distribution,
     coordinates: Vec<usize>,
     strides: Vec<isize>,
@@ -172,7 +172,7 @@ impl Executable {
     }
 
     /// Per axis of the loop, the runs that a rank has; `None` if it is idle.
-    fn runs(&self, compute: &Compute, rank: Rank) -> Option<Vec<Vec<Run>>> {
+    pub(super) fn runs(&self, compute: &Compute, rank: Rank) -> Option<Vec<Vec<Run>>> {
         compute.domain.mesh().position_of(rank)?;
         let axes = place::axes(&compute.domain).iter().enumerate();
         let runs = axes.map(|(axis, map)| {
@@ -207,7 +207,12 @@ impl Executable {
         })
     }
 
-    fn local_loop(&self, compute: &Compute, rank: Rank, runs: &[Run]) -> Option<LocalLoop> {
+    pub(super) fn local_loop(
+        &self,
+        compute: &Compute,
+        rank: Rank,
+        runs: &[Run],
+    ) -> Option<LocalLoop> {
         let shape: Vec<usize> = runs.iter().map(|run| run.count).collect();
         if shape.contains(&0) {
             return None;
@@ -364,7 +369,7 @@ pub fn owned_places(home: &Distribution, rank: Rank) -> Option<(Vec<usize>, Plac
 
 impl<'a> Memory<'a> {
     /// What a rank has of an array that lives so; `None` if it is outside of the mesh.
-    fn new(home: &'a Distribution, rank: Rank) -> Option<Self> {
+    pub(super) fn new(home: &'a Distribution, rank: Rank) -> Option<Self> {
         let shape = home.local_shape(rank)?;
         let mut strides = vec![1isize; shape.len()];
         for axis in (0..shape.len().saturating_sub(1)).rev() {
@@ -377,7 +382,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Where the elements of a box lie that is read in this way.
-    fn places(&self, access: &[Along], runs: &[Run]) -> Option<Places> {
+    pub(super) fn places(&self, access: &[Along], runs: &[Run]) -> Option<Places> {
         let mut places = Places { offset: 0, strides: vec![0; runs.len()] };
         for (axis, along) in access.iter().enumerate() {
             let map = &place::axes(self.home)[axis];
@@ -428,7 +433,7 @@ fn identity_of(own: &[(usize, usize)]) -> Vec<Along> {
     (0..own.len()).map(|axis| Along::Moves { axis, offset: 0, step: 1 }).collect()
 }
 
-fn box_runs(own: &[(usize, usize)]) -> Vec<Run> {
+pub(super) fn box_runs(own: &[(usize, usize)]) -> Vec<Run> {
     let run = |(from, to): &(usize, usize)| Run {
         first: i64::try_from(*from).unwrap_or(i64::MAX),
         step: 1,

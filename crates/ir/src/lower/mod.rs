@@ -20,9 +20,11 @@ mod few;
 mod finish;
 mod fuse;
 mod local;
+mod look;
 mod place;
 mod placed;
 mod print;
+mod recipe;
 mod reduce;
 mod reuse;
 mod slices;
@@ -30,7 +32,7 @@ mod steps;
 mod team;
 mod walk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_lanes::DType;
@@ -43,6 +45,7 @@ pub use executable::{
 
 pub use local::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Places, owned_places};
 pub use placed::place;
+pub use recipe::{Recipe, RecipeError};
 pub use team::home_of;
 
 use crate::{Block, Function, Place, Program, Type, Value};
@@ -71,6 +74,8 @@ pub struct Setting {
     /// How many steps in time one exchange of halos serves, if more than 1: halos are wider, and
     /// ranks compute in them what their neighbours compute too. The results are the same.
     pub steps_per_exchange: usize,
+    /// True if ranks see each other's memory: what one loop alone needs of others is not copied.
+    pub looks: bool,
 }
 
 /// An argument that a program reads where it is.
@@ -110,6 +115,9 @@ pub fn compile(program: &Program, setting: &Setting) -> Result<Executable, Lower
     executable.fuse();
     executable.bundle();
     executable.overlap();
+    if setting.looks {
+        executable.look();
+    }
     executable.reuse();
     Ok(executable)
 }
@@ -173,14 +181,14 @@ pub(crate) struct Lowering<'a> {
     made: BTreeMap<ExprId, SlotId>,
     /// Copies of slots elsewhere.
     copies: BTreeMap<(SlotId, Fingerprint), SlotId>,
+    /// Sums of expressions along axes, divided by a count if there is one: deviations need means.
+    sums: BTreeMap<(ExprId, Vec<usize>, Option<u64>), ExprId>,
     uses: BTreeMap<Value, Uses>,
     /// Where values live, if somebody wants to know.
     homes: Option<Homes>,
     place: Place,
     /// How deep functions call each other.
     calls: usize,
-    /// Slots whose halos are computed.
-    computed: BTreeSet<SlotId>,
 }
 
 impl<'a> Lowering<'a> {
@@ -196,11 +204,11 @@ impl<'a> Lowering<'a> {
             env: BTreeMap::new(),
             made: BTreeMap::new(),
             copies: BTreeMap::new(),
+            sums: BTreeMap::new(),
             uses: BTreeMap::new(),
             homes: None,
             place: function.place.clone(),
             calls: 0,
-            computed: BTreeSet::new(),
         }
     }
 

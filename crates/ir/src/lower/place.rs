@@ -47,7 +47,13 @@ pub(crate) fn describe(map: &AxisMap, mesh: &Mesh) -> Axis {
         }
         Cut::Block(cuts) if map.view().is_none() => Axis::cut(&over, cuts.clone()),
         Cut::Cyclic { block } if map.view().is_none() => Axis::cyclic(&over, *block),
-        // Lists, and views of anything, by the indices that each coordinate owns.
+        // In the order in which each coordinate stores them.
+        Cut::Indexed(labels) if map.view().is_none() => {
+            let number = |index: &usize| i64::try_from(*index).unwrap_or(i64::MAX);
+            let list = |coordinate| labels.list(coordinate).iter().map(number).collect();
+            Axis::indexed(&over, (0..map.parts()).map(list).collect())
+        }
+        // Views of anything, by the indices that each coordinate owns.
         _ => {
             let list = |coordinate: usize| {
                 let held = map.held(coordinate);
@@ -158,6 +164,25 @@ pub(crate) fn reached(along: Along, (from, to): (usize, usize)) -> Option<(i64, 
             Some((first.min(last), first.max(last) + 1))
         }
     }
+}
+
+/// What each coordinate reads of a block axis in a loop over a stretch of another one, which it
+/// computes where it owns it, or the windows beyond that; `None` if some of it lies apart from what
+/// the coordinate owns.
+pub(crate) fn beside(
+    map: &AxisMap,
+    along: Along,
+    (by, stretch, beyond): (&AxisMap, Stretch, Option<&Windows>),
+) -> Option<Windows> {
+    let window = |coordinate: usize| {
+        let owned = owned(map, coordinate);
+        let part = part_beyond(by, coordinate, stretch, beyond);
+        let window = reached(along, part).unwrap_or((owned.0, owned.0));
+        let both = window.0 < window.1 && owned.0 < owned.1;
+        let apart = both && (window.0 > owned.1 || window.1 < owned.0);
+        (!apart).then_some(window)
+    };
+    (0..map.parts()).map(window).collect()
 }
 
 /// The smallest interval around both; `(0, 0)` is empty.

@@ -99,7 +99,7 @@ impl Executable {
 fn print_compute(compute: &Compute, indent: &str, out: &mut String) -> fmt::Result {
     let region: Vec<String> = compute.region.iter().map(stretch).collect();
     write!(out, "{indent}loop [{}] of {}", region.join(", "), compute.domain)?;
-    writeln!(out, ", {} operations", compute.body.nodes().len() - compute.body.inputs().len())?;
+    writeln!(out, ", {} operations", compute.body.operations())?;
     for read in &compute.reads {
         match read {
             Read::Slot(slot, part, access) => {

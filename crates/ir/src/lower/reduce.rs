@@ -204,6 +204,16 @@ impl Lowering<'_> {
 
     /// Exact sums of floats, divided by `count` if there is one, rounded once.
     fn exact(&mut self, of: ExprId, way: &Way, count: Option<u64>) -> Result<ExprId, Problem> {
+        let key = (of, way.axes.clone(), count);
+        if let Some(known) = self.sums.get(&key) {
+            return Ok(*known);
+        }
+        let sum = self.new_exact(of, way, count)?;
+        self.sums.insert(key, sum);
+        Ok(sum)
+    }
+
+    fn new_exact(&mut self, of: ExprId, way: &Way, count: Option<u64>) -> Result<ExprId, Problem> {
         let dtype = self.exprs[of].dtype;
         if self.setting.fast && matches!(dtype, DType::F32 | DType::F64) {
             return self.plain(of, way, count);

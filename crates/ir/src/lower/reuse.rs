@@ -13,14 +13,16 @@ struct Life {
 }
 
 /// Lives of slots by the numbers of steps.
-struct Lives {
+struct Lives<'a> {
     lives: BTreeMap<SlotId, Life>,
     clock: usize,
     /// Slots that may live on in the memory of another that ends when they begin.
     takeovers: BTreeMap<SlotId, Vec<SlotId>>,
+    /// Slots of movements that others may read where they come from.
+    looks: &'a BTreeSet<SlotId>,
 }
 
-impl Lives {
+impl Lives<'_> {
     fn define(&mut self, slot: SlotId, at: usize) {
         let life = self.lives.entry(slot).or_insert(Life { from: at, to: at });
         life.from = life.from.min(at);
@@ -33,9 +35,13 @@ impl Lives {
     }
 
     fn steps(&mut self, steps: &[Step]) {
+        let mut shown = None;
         for step in steps {
             self.clock += 1;
             let at = self.clock;
+            // What others look at during a loop is not written in it.
+            let seen: Option<SlotId> = shown.take();
+            seen.into_iter().for_each(|slot| self.touch(slot, at));
             read(step, &mut |slot| self.touch(slot, at));
             match step {
                 Step::Repeat(repeat) => {
@@ -56,11 +62,17 @@ impl Lives {
                 }
                 Step::Compute(compute) => {
                     for (slot, from) in pointwise(compute) {
-                        self.takeovers.entry(slot).or_default().push(from);
+                        if Some(from) != seen {
+                            self.takeovers.entry(slot).or_default().push(from);
+                        }
                     }
                     written(step, &mut |slot| self.define(slot, at));
                 }
                 // What travels must not be written meanwhile: nobody takes over memory here.
+                Step::Move(movement) => {
+                    shown = Some(movement.from).filter(|_| self.looks.contains(&movement.to));
+                    self.define(movement.to, at);
+                }
                 _ => written(step, &mut |slot| self.define(slot, at)),
             }
         }
@@ -136,7 +148,8 @@ fn pointwise(compute: &Compute) -> Vec<(SlotId, SlotId)> {
 impl Executable {
     /// Gives slots that never live at the same time the same memory.
     pub fn reuse(&mut self) {
-        let mut lives = Lives { lives: BTreeMap::new(), clock: 0, takeovers: BTreeMap::new() };
+        let (known, takeovers) = (BTreeMap::new(), BTreeMap::new());
+        let mut lives = Lives { lives: known, clock: 0, takeovers, looks: &self.looks };
         for (slot, _) in &self.arguments {
             lives.define(*slot, 0);
         }

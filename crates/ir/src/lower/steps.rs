@@ -1,6 +1,6 @@
 //! What steps read and write.
 
-use super::{Compute, Read, SlotId, Step, Turns, Write};
+use super::{Compute, Read, SlotId, Step, Turns};
 
 /// Calls `f` with every slot that a step writes.
 pub(crate) fn written(step: &Step, f: &mut dyn FnMut(SlotId)) {
@@ -52,9 +52,7 @@ pub(crate) fn read(step: &Step, f: &mut dyn FnMut(SlotId)) {
 }
 
 fn compute_writes(compute: &Compute, f: &mut dyn FnMut(SlotId)) {
-    compute.writes.iter().for_each(|write| match write {
-        Write::Slot(slot, _) | Write::Fold(_, slot, _) => f(*slot),
-    });
+    compute.stored().for_each(f);
 }
 
 fn compute_reads(compute: &Compute, f: &mut dyn FnMut(SlotId)) {

@@ -35,7 +35,7 @@ impl Lowering<'_> {
 
     /// The ranks of a team.
     pub(crate) fn team(&self, team: &Attribute) -> Vec<Rank> {
-        let name = team_name(team);
+        let name = team.team_name();
         self.setting.teams.get(&name).cloned().unwrap_or_else(|| (0..self.ranks).collect())
     }
 
@@ -78,16 +78,6 @@ impl Lowering<'_> {
     }
 }
 
-/// The name of a team: a number, a string or a symbol as text.
-pub(crate) fn team_name(team: &Attribute) -> String {
-    match team {
-        Attribute::Int(number, _) => number.to_string(),
-        Attribute::String(name) | Attribute::Symbol(name) | Attribute::Opaque(name) => name.clone(),
-        Attribute::Bool(value) => value.to_string(),
-        other => format!("{other:?}"),
-    }
-}
-
 /// Where an array of a type lives that is given to a program.
 ///
 /// # Errors
@@ -110,7 +100,8 @@ pub(crate) fn full_text(template: &str, shape: &[usize], ranks: usize) -> Result
         [] => vec!["scalar".to_owned()],
         shape => shape.iter().map(ToString::to_string).collect(),
     };
-    if template.contains(':') && !template.contains('*') {
+    // Also `block(x*y)` has a star; only that of a mesh stands for a number.
+    if template.split_once(':').is_some_and(|(mesh, _)| !mesh.contains('*')) {
         // Complete but for the shape.
         return Ok(format!("{} on {template}", shape_text.join("x")));
     }

@@ -7,7 +7,7 @@ use pantile_lanes::{Binary, DType, Scalar, Unary, promote};
 use super::expr::{ExprId, identity};
 use super::place::{self, Problem};
 use super::{Along, Lowering, Uses};
-use crate::{Arith, Block, Op, Operation, Predicate, Value};
+use crate::{Arith, Block, Op, Operation, Predicate, Value, infer};
 
 /// Expressions deeper than this are computed before they grow further.
 const DEEP: u32 = 96;
@@ -152,8 +152,11 @@ impl<'a> Lowering<'a> {
             }
             Op::Arith(arith) => self.arith(*arith, operation),
             Op::Compare(predicate) => {
-                let (one, other) = (self.operand(operation, 0)?, self.operand(operation, 1)?);
-                self.binary(comparison(*predicate), one, other, None)
+                let mut pair = vec![self.operand(operation, 0)?, self.operand(operation, 1)?];
+                if predicate.of_unsigned().is_some() {
+                    pair = self.unsigned(&pair);
+                }
+                self.binary(comparison(*predicate), pair[0], pair[1], None)
             }
             Op::SelectScalar | Op::Where => {
                 let [which, yes, no] = [0, 1, 2].map(|number| self.operand(operation, number));
@@ -268,20 +271,39 @@ impl<'a> Lowering<'a> {
 
     fn arith(&mut self, arith: Arith, operation: &Operation) -> Result<ExprId, Problem> {
         let exprs = self.operands(operation)?;
+        let Some(plain) = arith.of_unsigned() else { return self.arith_of(arith, &exprs) };
+        let dtype = self.exprs[exprs[0]].dtype;
+        let exprs = self.unsigned(&exprs);
+        let made = self.arith_of(plain, &exprs)?;
+        Ok(self.exprs.cast(made, dtype))
+    }
+
+    /// The same bits as unsigned numbers.
+    fn unsigned(&mut self, exprs: &[ExprId]) -> Vec<ExprId> {
+        let mut cast = |expr: &ExprId| {
+            let dtype = infer::unsigned(self.exprs[*expr].dtype);
+            self.exprs.cast(*expr, dtype)
+        };
+        exprs.iter().map(&mut cast).collect()
+    }
+
+    fn arith_of(&mut self, arith: Arith, exprs: &[ExprId]) -> Result<ExprId, Problem> {
         let dtype = self.exprs[exprs[0]].dtype;
         let binary = match arith {
             Arith::NegF => return self.unary(Unary::Negative, exprs[0], Some(dtype)),
             Arith::AddI | Arith::AddF => Binary::Add,
             Arith::SubI | Arith::SubF => Binary::Subtract,
             Arith::MulI | Arith::MulF => Binary::Multiply,
-            Arith::DivSI | Arith::DivF => Binary::Divide,
+            Arith::DivSI | Arith::DivUI | Arith::DivF => Binary::Divide,
             Arith::FloorDivSI => Binary::FloorDivide,
-            Arith::MinSI => Binary::Minimum,
-            Arith::MaxSI => Binary::Maximum,
+            Arith::MinSI | Arith::MinUI => Binary::Minimum,
+            Arith::MaxSI | Arith::MaxUI => Binary::Maximum,
             Arith::AndI => Binary::BitwiseAnd,
             Arith::OrI => Binary::BitwiseOr,
             Arith::XOrI => Binary::BitwiseXor,
-            Arith::CeilDivSI => {
+            Arith::ShLI => Binary::BitwiseLeftShift,
+            Arith::ShRSI | Arith::ShRUI => Binary::BitwiseRightShift,
+            Arith::CeilDivSI | Arith::CeilDivUI => {
                 // One more than the number below where something is left.
                 let below = self.binary(Binary::FloorDivide, exprs[0], exprs[1], Some(dtype))?;
                 let rest = self.binary(Binary::Remainder, exprs[0], exprs[1], Some(dtype))?;
@@ -289,7 +311,7 @@ impl<'a> Lowering<'a> {
                 let more = self.exprs.cast(more, dtype);
                 return self.binary(Binary::Add, below, more, Some(dtype));
             }
-            Arith::RemSI => {
+            Arith::RemSI | Arith::RemUI => {
                 // a - (a / b) * b, the quotient towards zero
                 let quotient = self.binary(Binary::Divide, exprs[0], exprs[1], Some(dtype))?;
                 let product = self.binary(Binary::Multiply, quotient, exprs[1], Some(dtype))?;
@@ -345,10 +367,10 @@ fn comparison(predicate: Predicate) -> Binary {
     match predicate {
         Predicate::Eq => Binary::Equal,
         Predicate::Ne => Binary::NotEqual,
-        Predicate::Lt => Binary::Less,
-        Predicate::Le => Binary::LessEqual,
-        Predicate::Gt => Binary::Greater,
-        Predicate::Ge => Binary::GreaterEqual,
+        Predicate::Lt | Predicate::ULt => Binary::Less,
+        Predicate::Le | Predicate::ULe => Binary::LessEqual,
+        Predicate::Gt | Predicate::UGt => Binary::Greater,
+        Predicate::Ge | Predicate::UGe => Binary::GreaterEqual,
     }
 }
 

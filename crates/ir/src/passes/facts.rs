@@ -92,9 +92,13 @@ impl Local {
         })
     }
 
-    /// The default partition.
-    pub(in crate::passes) fn default_of(shape: &[usize], member: &Member) -> Option<Self> {
-        let (ranks, rank) = member.known()?;
+    /// The default partition of an array of this shape over the team of `array`.
+    pub(in crate::passes) fn default_of(
+        shape: &[usize],
+        array: &ArrayType,
+        member: &Member,
+    ) -> Option<Self> {
+        let (ranks, rank) = member.of_array(array).known()?;
         let region = slices::default_partition(shape, ranks, rank).ok()?;
         let (rows, columns) = region.split_first()?;
         Some(Self {
@@ -181,7 +185,7 @@ pub(super) struct Facts {
 
 impl Facts {
     pub(in crate::passes) fn new(member: &Member) -> Self {
-        Self { member: *member, known: BTreeMap::new(), locals: BTreeMap::new() }
+        Self { member: member.clone(), known: BTreeMap::new(), locals: BTreeMap::new() }
     }
 
     /// The constant that a value is.
@@ -263,7 +267,9 @@ impl Facts {
     fn declared(&self, function: &Function, value: Value) -> Option<Local> {
         let array = function.ty(value).as_array()?;
         match array.dist_env()? {
-            DistEnv { local: None, .. } => Local::default_of(&array.known_shape()?, &self.member),
+            DistEnv { local: None, .. } => {
+                Local::default_of(&array.known_shape()?, array, &self.member)
+            }
             _ => Local::of_type(array),
         }
     }
@@ -315,7 +321,7 @@ impl Facts {
             // One element may be on every member.
             Op::Binary(_) | Op::Where | Op::Clip if to.is_unit() && to.ndim() > 0 => {
                 let found = self.combined(function, operands, to);
-                found.or_else(|| Local::default_of(&to.known_shape()?, &self.member))
+                found.or_else(|| Local::default_of(&to.known_shape()?, to, &self.member))
             }
             Op::InitDist => {
                 let offsets = self.counts(&operands[..to.ndim()])?;
@@ -327,7 +333,7 @@ impl Facts {
             // Who makes a new array makes its default partition; of the others only the type could
             // say more.
             op if creates(op) || to.dist_env()?.local.is_none() => {
-                Local::default_of(&to.known_shape()?, &self.member)
+                Local::default_of(&to.known_shape()?, to, &self.member)
             }
             _ => None,
         }
@@ -362,7 +368,7 @@ impl Facts {
             invented: false,
             everywhere: base.everywhere && !target,
             cover: match targets {
-                Some(targets) => self.asked(&targets[0], Some(numbers[0].size())),
+                Some(targets) => self.asked(&targets[0], Some(numbers[0].size()), to),
                 None => base.cover,
             },
         })
@@ -370,9 +376,10 @@ impl Facts {
 
     /// What rows are together that members ask for: all, if each asks for those of the default
     /// partition. A member that asks for others says so.
-    fn asked(&self, rows: &Range<usize>, length: Dim) -> Cover {
+    fn asked(&self, rows: &Range<usize>, length: Dim, array: &ArrayType) -> Cover {
         let default = self
             .member
+            .of_array(array)
             .known()
             .zip(length)
             .and_then(|((ranks, rank), length)| slices::default_rows(length, ranks, rank).ok());
@@ -403,7 +410,7 @@ impl Facts {
         if to.is_unit() {
             return Some(vec![0..1; to.ndim()]);
         }
-        Some(Local::default_of(&to.known_shape()?, &self.member)?.owned())
+        Some(Local::default_of(&to.known_shape()?, to, &self.member)?.owned())
     }
 
     fn moved(&self, operands: &[Value], request: bool, to: &ArrayType) -> Option<Local> {
@@ -417,7 +424,7 @@ impl Facts {
             [found.rows.left, found.rows.view.len(), found.rows.right]
         };
         let (offset, columns) = (wanted[0].start, wanted[1..].to_vec());
-        let cover = self.asked(&wanted[0], to.shape[0]);
+        let cover = self.asked(&wanted[0], to.shape[0], to);
         Some(Local { offset, rows, columns, invented: false, everywhere, cover })
     }
 

@@ -141,8 +141,8 @@ impl Fold {
                 let wanted = to.function.ty(result).dtype();
                 wanted.and_then(|wanted| scalars::binary(named.function, [x, y], wanted))
             }
-            (Op::TeamSize(_), _) => number(self.facts.member.ranks),
-            (Op::TeamMember(_), _) => number(self.facts.member.rank),
+            (Op::TeamSize(team), _) => number(self.facts.member.of_team(team).ranks),
+            (Op::TeamMember(team), _) => number(self.facts.member.of_team(team).rank),
             (Op::Dim, _) => {
                 let axis = operation.operands.get(1).and_then(|axis| self.facts.count(*axis));
                 let shape = to.function.ty(operation.operands[0]).shape();

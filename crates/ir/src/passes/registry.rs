@@ -1,28 +1,66 @@
 //! The passes by name.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{
     coalesce, cores, cse, dce, distribute, fold, keys, member, member_types, overlap, regions,
     slices, values,
 };
-use crate::{Place, Program};
+use crate::{ArrayType, Attribute, Place, Program, Type};
 
-/// For whom a program is specialised: how many members the team has, and which one this is.
-/// What is absent stays open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// For whom a program is specialised: how many ranks there are, and which one this is. What is
+/// absent stays open. A team that is not named here has all ranks, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Member {
-    /// Members of the team.
+    /// How many ranks there are.
     pub ranks: Option<usize>,
-    /// The member, below `ranks`.
+    /// The rank, below `ranks`.
     pub rank: Option<usize>,
+    /// The ranks of named teams.
+    pub teams: BTreeMap<String, Vec<usize>>,
 }
 
 impl Member {
     /// One member of a team.
     #[must_use]
     pub fn new(ranks: usize, rank: usize) -> Self {
-        Self { ranks: Some(ranks), rank: Some(rank) }
+        Self { ranks: Some(ranks), rank: Some(rank), teams: BTreeMap::new() }
+    }
+
+    /// As whom a team knows it: the number of its members, and the place of this rank among them.
+    /// A rank that is not of the team has no place.
+    #[must_use]
+    pub fn of_team(&self, team: &Attribute) -> Self {
+        let Some(members) = self.teams.get(&team.team_name()) else {
+            return Self { ranks: self.ranks, rank: self.rank, teams: BTreeMap::new() };
+        };
+        let place = self.rank.and_then(|rank| members.iter().position(|member| *member == rank));
+        Self { ranks: Some(members.len()), rank: place, teams: BTreeMap::new() }
+    }
+
+    /// As whom the team of an array knows it.
+    pub(super) fn of_array(&self, array: &ArrayType) -> Self {
+        match array.dist_env() {
+            Some(env) => self.of_team(&env.team),
+            None => self.clone(),
+        }
+    }
+
+    /// A pass that writes the program of one member needs one, and one that is of all teams.
+    pub(super) fn check(&self, pass: &'static str, program: &Program) -> Result<(), PassError> {
+        let Some((_, rank)) = self.known() else { return Err(PassError::NeedsMember { pass }) };
+        let values = program.functions.iter().flat_map(|function| &function.values);
+        let envs = values.filter_map(|value| match &value.ty {
+            Type::Array(array) => array.dist_env(),
+            _ => None,
+        });
+        for team in envs.map(|env| env.team.team_name()) {
+            if let Some(members) = self.teams.get(&team).filter(|all| !all.contains(&rank)) {
+                return Err(PassError::NotInTeam { pass, rank, team, members: members.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Both numbers, if both are known.
@@ -48,6 +86,17 @@ pub enum PassError {
         /// Members of the team.
         ranks: usize,
     },
+    /// The pass writes the program of one member, and the rank is not of this team.
+    NotInTeam {
+        /// The pass.
+        pass: &'static str,
+        /// The rank.
+        rank: usize,
+        /// The team.
+        team: String,
+        /// Its ranks.
+        members: Vec<usize>,
+    },
     /// An operation that the pass has no rule for.
     NotCovered {
         /// The pass.
@@ -72,6 +121,9 @@ impl fmt::Display for PassError {
             }
             Self::NoSuchMember { rank, ranks } => {
                 write!(f, "got member {rank} of a team of {ranks}, expected one below that")
+            }
+            Self::NotInTeam { pass, rank, team, members } => {
+                write!(f, "{pass}: got rank {rank}, expected one of team {team}: {members:?}")
             }
             Self::NotCovered { pass, op, reason, place } => {
                 write!(f, "{place}: {pass} of `{op}`: {reason}")

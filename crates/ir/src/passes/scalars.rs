@@ -12,7 +12,12 @@ const NAN64: u64 = 0x7FF8_0000_0000_0000;
 /// The result of an operation on constants, if it has one that does not depend on the machine.
 pub(super) fn arith(arith: Arith, of: &[Scalar]) -> Option<Scalar> {
     let dtype = of.first()?.dtype();
+    if let (Some(plain), [x, y]) = (arith.of_unsigned(), of) {
+        return convert(&self::arith(plain, &[bits(x)?, bits(y)?])?, dtype);
+    }
     match (arith, of) {
+        (Arith::ShLI, [x, y]) => binary(Binary::BitwiseLeftShift, [x, y], dtype),
+        (Arith::ShRSI, [x, y]) => binary(Binary::BitwiseRightShift, [x, y], dtype),
         (Arith::NegF, [x]) => match dtype {
             DType::F32 => x.get::<f32>().map(|x| Scalar::of(-x)),
             DType::F64 => x.get::<f64>().map(|x| Scalar::of(-x)),
@@ -34,6 +39,11 @@ pub(super) fn arith(arith: Arith, of: &[Scalar]) -> Option<Scalar> {
         (_, [x, y]) => wrapped(dtype, whole(arith, dtype, integer(x)?, integer(y)?)?),
         _ => None,
     }
+}
+
+/// The same bits as an unsigned number.
+fn bits(x: &Scalar) -> Option<Scalar> {
+    convert(x, infer::unsigned(x.dtype()))
 }
 
 fn floats<F>(arith: Arith, x: F, y: F) -> Option<F>
@@ -82,6 +92,9 @@ fn floor(x: i128, y: i128) -> Option<i128> {
 
 /// A comparison of constants.
 pub(super) fn compare(predicate: Predicate, x: &Scalar, y: &Scalar) -> Option<Scalar> {
+    if let Some(plain) = predicate.of_unsigned() {
+        return compare(plain, &bits(x)?, &bits(y)?);
+    }
     let order = match (integer(x), integer(y)) {
         (Some(x), Some(y)) => Some(x.cmp(&y)),
         _ => real(x)?.partial_cmp(&real(y)?),
@@ -90,10 +103,10 @@ pub(super) fn compare(predicate: Predicate, x: &Scalar, y: &Scalar) -> Option<Sc
     Some(Scalar::of(match predicate {
         Predicate::Eq => order == Some(Equal),
         Predicate::Ne => order != Some(Equal),
-        Predicate::Lt => order == Some(Less),
-        Predicate::Le => matches!(order, Some(Less | Equal)),
-        Predicate::Gt => order == Some(Greater),
-        Predicate::Ge => matches!(order, Some(Greater | Equal)),
+        Predicate::Lt | Predicate::ULt => order == Some(Less),
+        Predicate::Le | Predicate::ULe => matches!(order, Some(Less | Equal)),
+        Predicate::Gt | Predicate::UGt => order == Some(Greater),
+        Predicate::Ge | Predicate::UGe => matches!(order, Some(Greater | Equal)),
     }))
 }
 

@@ -84,15 +84,24 @@ impl Machine<'_> {
     pub(super) fn arith(&mut self, arith: Arith, of: &[Array]) -> Result<Array, Problem> {
         let wrong = || format!("{arith:?} got {} operands", of.len());
         let dtype = Some(of.first().ok_or_else(wrong)?.dtype);
+        if let Some(plain) = arith.of_unsigned() {
+            let bits = |array: &Array| self.cast(array, infer::unsigned(array.dtype));
+            let bits = of.iter().map(bits).collect::<Result<Vec<_>, _>>()?;
+            let made = self.arith(plain, &bits)?;
+            return self.cast(&made, of[0].dtype);
+        }
         let function = match arith {
             Arith::NegF => return self.unary(Unary::Negative, &of[0], dtype),
             Arith::AddI | Arith::AddF => Binary::Add,
             Arith::SubI | Arith::SubF => Binary::Subtract,
             Arith::MulI | Arith::MulF => Binary::Multiply,
-            Arith::DivSI | Arith::DivF => Binary::Divide,
+            Arith::DivSI | Arith::DivUI | Arith::DivF => Binary::Divide,
             Arith::FloorDivSI | Arith::CeilDivSI | Arith::RemSI => Binary::FloorDivide,
-            Arith::MinSI => Binary::Minimum,
-            Arith::MaxSI => Binary::Maximum,
+            Arith::CeilDivUI | Arith::RemUI => Binary::FloorDivide,
+            Arith::MinSI | Arith::MinUI => Binary::Minimum,
+            Arith::MaxSI | Arith::MaxUI => Binary::Maximum,
+            Arith::ShLI => Binary::BitwiseLeftShift,
+            Arith::ShRSI | Arith::ShRUI => Binary::BitwiseRightShift,
             Arith::AndI => Binary::BitwiseAnd,
             Arith::OrI => Binary::BitwiseOr,
             Arith::XOrI => Binary::BitwiseXor,
@@ -114,13 +123,18 @@ impl Machine<'_> {
         one: &Array,
         other: &Array,
     ) -> Result<Array, Problem> {
+        if let Some(plain) = predicate.of_unsigned() {
+            let one = self.cast(one, infer::unsigned(one.dtype))?;
+            let other = self.cast(other, infer::unsigned(other.dtype))?;
+            return self.compare(plain, &one, &other);
+        }
         let function = match predicate {
             Predicate::Eq => Binary::Equal,
             Predicate::Ne => Binary::NotEqual,
-            Predicate::Lt => Binary::Less,
-            Predicate::Le => Binary::LessEqual,
-            Predicate::Gt => Binary::Greater,
-            Predicate::Ge => Binary::GreaterEqual,
+            Predicate::Lt | Predicate::ULt => Binary::Less,
+            Predicate::Le | Predicate::ULe => Binary::LessEqual,
+            Predicate::Gt | Predicate::UGt => Binary::Greater,
+            Predicate::Ge | Predicate::UGe => Binary::GreaterEqual,
         };
         self.binary(function, one, other, None)
     }

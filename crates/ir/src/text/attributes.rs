@@ -92,7 +92,49 @@ impl<'a> Reader<'a> {
 
     /// Reads an attribute.
     pub(super) fn attribute(&mut self) -> Read<Attribute> {
-        self.deeper(Self::attribute_here)
+        self.deeper(|reader| reader.named_or_here(Self::attribute_here))
+    }
+
+    /// `#name = attribute`: read here to find its end, and again wherever it is named.
+    pub(super) fn attribute_alias(&mut self) -> Read<()> {
+        let at = self.offset();
+        self.expect("#")?;
+        let name = self.suffix("the name of an attribute")?;
+        self.expect("=")?;
+        let start = self.offset();
+        self.attribute()?;
+        // One that names others could stand for a text without end.
+        let inside = &self.text()[start..self.at];
+        let named = self.attributes.keys().find(|other| {
+            inside.match_indices(&format!("#{other}")).any(|(place, found)| {
+                let next = inside.as_bytes().get(place + found.len()).copied().unwrap_or(0);
+                !(next.is_ascii_alphanumeric() || matches!(next, b'_' | b'$' | b'.' | b'-'))
+            })
+        });
+        if let Some(other) = named {
+            let message = format!("`#{name}` names `#{other}`, expected what that stands for");
+            return Err(self.fault(start, message));
+        }
+        if self.attributes.insert(name, start).is_some() {
+            return Err(self.fault(at, format!("`#{name}` is defined twice")));
+        }
+        Ok(())
+    }
+
+    /// Reads what stands here or, if that is the name of an attribute, what that stands for.
+    pub(super) fn named_or_here<T>(&mut self, read: impl Fn(&mut Self) -> Read<T>) -> Read<T> {
+        let start = self.offset();
+        if self.eat("#") {
+            let name = self.suffix("the name of an attribute")?;
+            if let Some(place) = self.attributes.get(name).copied() {
+                let end = std::mem::replace(&mut self.at, place);
+                let made = read(self)?;
+                self.at = end;
+                return Ok(made);
+            }
+        }
+        self.at = start;
+        read(self)
     }
 
     fn attribute_here(&mut self) -> Read<Attribute> {

@@ -38,11 +38,18 @@ impl Reader<'_> {
         Ok(Some(match head.name {
             "arith.constant" | "complex.constant" => self.generic_constant(head, dict)?,
             "arith.cmpi" | "arith.cmpf" => {
-                // Between quotes either spelling will do.
-                let (text, at) = self.need_string(head, dict, "predicate")?;
-                let predicate = names::predicate(&text, false).or(names::predicate(&text, true));
+                // Between quotes either spelling will do, and a number.
+                let (given, at) = self.need(head, dict, "predicate")?;
+                let predicate = match &given {
+                    Attribute::String(text) => {
+                        names::predicate(text, false).or(names::predicate(text, true))
+                    }
+                    other => other.as_int().and_then(|number| {
+                        names::numbered_predicate(number, head.name == "arith.cmpf")
+                    }),
+                };
                 let predicate = predicate
-                    .ok_or_else(|| self.fault(at, format!("there is no comparison {text:?}")))?;
+                    .ok_or_else(|| self.fault(at, format!("there is no comparison {given}")))?;
                 Op::Compare(predicate)
             }
             "region.env_region" => Op::Region(self.need(head, dict, "env")?.0),
@@ -305,7 +312,8 @@ fn simple(name: &str) -> Option<Op> {
         "region.env_region_yield" => Op::RegionYield,
         "arith.select" => Op::SelectScalar,
         "arith.convert" | "arith.index_cast" | "arith.sitofp" | "arith.fptosi" | "arith.extf"
-        | "arith.truncf" | "arith.extsi" | "arith.trunci" => Op::Convert,
+        | "arith.truncf" | "arith.extsi" | "arith.trunci" | "arith.extui" | "arith.uitofp"
+        | "arith.index_castui" => Op::Convert,
         "ndarray.arange" => Op::Arange,
         "ndarray.broadcast" => Op::Broadcast,
         "ndarray.cast" => Op::Cast,

@@ -26,9 +26,16 @@ impl Reader<'_> {
             }
         }
         let number = self.number("a number, `true` or `false`")?;
-        self.expect(":")?;
-        let type_at = self.offset();
-        let ty = self.ty()?;
+        let mut type_at = at;
+        let ty = match self.eat(":") {
+            true => {
+                type_at = self.offset();
+                self.ty()?
+            }
+            // As in attributes, a number without a type is one of 64 bits.
+            false if is_decimal(number) => Type::scalar(DType::F64),
+            false => Type::scalar(DType::I64),
+        };
         let dtype = match &ty {
             Type::Index => DType::I64,
             Type::Scalar(element) => element.dtype,
@@ -99,7 +106,7 @@ impl Reader<'_> {
         let known = if name == "arith.cmpf" {
             "oeq, une, olt, ole, ogt or oge"
         } else {
-            "eq, ne, slt, sle, sgt or sge"
+            "eq, ne, slt, sle, sgt, sge, ult, ule, ugt or uge"
         };
         let predicate =
             predicate.ok_or_else(|| self.fault(at, format!("expected {known}, found `{word}`")))?;

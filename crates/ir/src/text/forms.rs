@@ -165,6 +165,14 @@ pub(super) static FORMS: &[Form] = &[
     form("arith.andi", TWO, Same),
     form("arith.ori", TWO, Same),
     form("arith.xori", TWO, Same),
+    form("arith.divui", TWO, Same),
+    form("arith.ceildivui", TWO, Same),
+    form("arith.remui", TWO, Same),
+    form("arith.minui", TWO, Same),
+    form("arith.maxui", TWO, Same),
+    form("arith.shli", TWO, Same),
+    form("arith.shrsi", TWO, Same),
+    form("arith.shrui", TWO, Same),
     form("arith.addf", TWO, Same),
     form("arith.subf", TWO, Same),
     form("arith.mulf", TWO, Same),
@@ -179,6 +187,9 @@ pub(super) static FORMS: &[Form] = &[
     form("arith.truncf", &[One], To),
     form("arith.extsi", &[One], To),
     form("arith.trunci", &[One], To),
+    form("arith.extui", &[One], To),
+    form("arith.uitofp", &[One], To),
+    form("arith.index_castui", &[One], To),
 ];
 
 /// The form of the operation with this name.

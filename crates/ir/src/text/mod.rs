@@ -20,7 +20,9 @@
 //! ```text
 //! program  = [ "module" [ "@" name ] "{" ] { alias | function } [ "}" ]
 //! alias    = "!" name "=" type                        (printed wherever the type is equal)
-//! function = "func.func" "@" name "(" [ args ] ")" [ "->" results ] [ "attributes" dict ] region
+//!          | "#" name "=" attribute                   (printed as what it stands for)
+//! function = "func.func" [ visibility ] "@" name "(" [ args ] ")" [ "->" results ]
+//!            [ "attributes" dict ] region             (printed as attribute `sym_visibility`)
 //! args     = "%" name ":" type { "," ... }            results = type | "(" [ types ] ")"
 //! region   = "{" [ "^" name [ "(" args ")" ] ":" ] { operation } "}"
 //! operation = [ names "=" ] ( own form | quoted form )
@@ -68,10 +70,10 @@
 //! | `scf.while` | `%r = scf.while (%a = %x) : (T) -> (T) { scf.condition(%c) %a : T } do { ^bb0(%b: T): scf.yield %y : T }` |
 //! | `region.env_region` | `%r = region.env_region {...} #region.gpu_env<device = "g"> %a : T -> T { region.env_region_yield %b : T }` |
 //! | `arith.constant` | `%c = arith.constant 5 : index`, `1.5e-3 : f64`, `true`; `complex.constant [1.0, 2.0] : complex<f64>` |
-//! | `arith.addi` ... | `%c = arith.addi %a, %b : index`; also `subi muli divsi ceildivsi floordivsi remsi minsi maxsi andi ori xori addf subf mulf divf`, and `arith.negf %a : f64` |
-//! | `arith.cmpi` | `%c = arith.cmpi slt, %a, %b : index` (`eq ne slt sle sgt sge`); `arith.cmpf` has `oeq une olt ole ogt oge` |
+//! | `arith.addi` ... | `%c = arith.addi %a, %b : index`; also `subi muli divsi ceildivsi floordivsi remsi minsi maxsi andi ori xori divui ceildivui remui minui maxui shli shrsi shrui addf subf mulf divf`, and `arith.negf %a : f64` |
+//! | `arith.cmpi` | `%c = arith.cmpi slt, %a, %b : index` (`eq ne slt sle sgt sge ult ule ugt uge`); `arith.cmpf` has `oeq une olt ole ogt oge` |
 //! | `arith.select` | `%c = arith.select %t, %a, %b : f64` |
-//! | `arith.convert` | `%c = arith.convert %a : i1 to f64`; `index_cast sitofp fptosi extf truncf extsi trunci` where they fit |
+//! | `arith.convert` | `%c = arith.convert %a : i1 to f64`; `index_cast sitofp fptosi extf truncf extsi trunci` where they fit, of an `i1` `extui uitofp index_castui` |
 //! | `ndarray.create` | `%a = ndarray.create %n, %m value %v : (index, index, f64) -> T`; lengths and value may be left out |
 //! | `ndarray.linspace` | `%a = ndarray.linspace %start %stop %n false : (f64, f64, index) -> T` |
 //! | `ndarray.arange` | `%a = ndarray.arange %start, %step : (f64, f64) -> T` |

@@ -4,7 +4,7 @@ use pantile_lanes::{Binary, DType, Unary};
 
 use crate::{Arith, Op, Predicate, Reduction, Spelling, Type};
 
-const ARITH: [(Arith, &str); 17] = [
+const ARITH: [(Arith, &str); 25] = [
     (Arith::AddI, "arith.addi"),
     (Arith::SubI, "arith.subi"),
     (Arith::MulI, "arith.muli"),
@@ -17,6 +17,14 @@ const ARITH: [(Arith, &str); 17] = [
     (Arith::AndI, "arith.andi"),
     (Arith::OrI, "arith.ori"),
     (Arith::XOrI, "arith.xori"),
+    (Arith::DivUI, "arith.divui"),
+    (Arith::CeilDivUI, "arith.ceildivui"),
+    (Arith::RemUI, "arith.remui"),
+    (Arith::MinUI, "arith.minui"),
+    (Arith::MaxUI, "arith.maxui"),
+    (Arith::ShLI, "arith.shli"),
+    (Arith::ShRSI, "arith.shrsi"),
+    (Arith::ShRUI, "arith.shrui"),
     (Arith::AddF, "arith.addf"),
     (Arith::SubF, "arith.subf"),
     (Arith::MulF, "arith.mulf"),
@@ -24,14 +32,18 @@ const ARITH: [(Arith, &str); 17] = [
     (Arith::NegF, "arith.negf"),
 ];
 
-/// Comparisons: of whole numbers, of floating-point numbers.
-const PREDICATES: [(Predicate, &str, &str); 6] = [
-    (Predicate::Eq, "eq", "oeq"),
-    (Predicate::Ne, "ne", "une"),
-    (Predicate::Lt, "slt", "olt"),
-    (Predicate::Le, "sle", "ole"),
-    (Predicate::Gt, "sgt", "ogt"),
-    (Predicate::Ge, "sge", "oge"),
+/// Comparisons: of whole numbers, of floating-point numbers, and their numbers in quoted forms.
+const PREDICATES: [(Predicate, &str, &str, [Option<i64>; 2]); 10] = [
+    (Predicate::Eq, "eq", "oeq", [Some(0), Some(1)]),
+    (Predicate::Ne, "ne", "une", [Some(1), Some(13)]),
+    (Predicate::Lt, "slt", "olt", [Some(2), Some(4)]),
+    (Predicate::Le, "sle", "ole", [Some(3), Some(5)]),
+    (Predicate::Gt, "sgt", "ogt", [Some(4), Some(2)]),
+    (Predicate::Ge, "sge", "oge", [Some(5), Some(3)]),
+    (Predicate::ULt, "ult", "", [Some(6), None]),
+    (Predicate::ULe, "ule", "", [Some(7), None]),
+    (Predicate::UGt, "ugt", "", [Some(8), None]),
+    (Predicate::UGe, "uge", "", [Some(9), None]),
 ];
 
 /// Short names of functions of two elements.
@@ -146,15 +158,25 @@ pub(super) fn arith(name: &str) -> Option<Arith> {
 
 /// The comparison with this name, of whole or of floating-point numbers.
 pub(super) fn predicate(name: &str, float: bool) -> Option<Predicate> {
-    let named =
-        |(_, whole, decimal): &&(_, &str, &str)| name == if float { *decimal } else { *whole };
-    PREDICATES.iter().find(named).map(|(predicate, ..)| *predicate)
+    let mut known = PREDICATES
+        .iter()
+        .map(|(predicate, whole, decimal, _)| (*predicate, if float { *decimal } else { *whole }));
+    known.find(|(_, word)| !word.is_empty() && *word == name).map(|(predicate, _)| predicate)
+}
+
+/// The comparison with this number in the quoted form, of whole or of floating-point numbers.
+pub(super) fn numbered_predicate(number: i64, float: bool) -> Option<Predicate> {
+    let known = PREDICATES.iter().find(|(.., numbers)| numbers[usize::from(float)] == Some(number));
+    known.map(|(predicate, ..)| *predicate)
 }
 
 /// The name of a comparison.
 pub(super) fn predicate_name(predicate: Predicate, float: bool) -> &'static str {
     let known = PREDICATES.iter().find(|(known, ..)| *known == predicate);
-    known.map_or("eq", |(_, whole, decimal)| if float { decimal } else { whole })
+    known.map_or("eq", |(_, whole, decimal, _)| match float {
+        true if !decimal.is_empty() => decimal,
+        _ => whole,
+    })
 }
 
 /// True if comparisons of this type are those of floating-point numbers.

@@ -92,7 +92,15 @@ impl<'a> Reader<'a> {
         match (op, &head.results[..]) {
             (Op::Convert, [to]) => {
                 let fitting = names::conversion(from, to);
-                if head.name == "arith.convert" || head.name == fitting {
+                // Of a truth the conversions of unsigned numbers make 0 and 1, as ours do.
+                let of_truth = match to {
+                    Type::Index => "arith.index_castui",
+                    to if names::is_float(to) => "arith.uitofp",
+                    _ => "arith.extui",
+                };
+                let truth = *from == Type::scalar(pantile_lanes::DType::Bool) && from != *to;
+                let fits = head.name == fitting || (truth && head.name == of_truth);
+                if head.name == "arith.convert" || fits {
                     return Ok(());
                 }
                 let message =

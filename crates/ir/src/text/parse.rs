@@ -7,7 +7,7 @@ use super::attributes::Dict;
 use super::forms;
 use super::reader::{Read, Reader, Stop};
 use super::scope::Name;
-use crate::{Block, Function, Operation, Program, Type};
+use crate::{Attribute, Block, Function, Operation, Program, Type};
 
 /// Longest text that is read, in bytes.
 const TEXT_LIMIT: usize = 1 << 26;
@@ -93,6 +93,8 @@ impl<'a> Reader<'a> {
             let start = self.offset();
             let made = if self.looks_at("!") {
                 self.alias().map(|alias| program.aliases.push(alias))
+            } else if self.looks_at("#") {
+                self.attribute_alias()
             } else if module && self.eat("}") {
                 module = false;
                 Ok(())
@@ -105,7 +107,7 @@ impl<'a> Reader<'a> {
             if let Err(stop) = made {
                 self.note(stop);
                 self.recover(start, |rest| {
-                    ["func.func", "!", "}", "module"].iter().any(|word| rest.starts_with(word))
+                    ["func.func", "!", "#", "}", "module"].iter().any(|word| rest.starts_with(word))
                 });
                 // A brace that closes nothing would be met for ever.
                 if !module && self.looks_at("}") {
@@ -143,10 +145,18 @@ impl<'a> Reader<'a> {
         Ok((name.to_owned(), ty))
     }
 
-    /// `func.func @name(%a: T) -> T attributes {...} { ... }`.
+    /// `func.func @name(%a: T) -> T attributes {...} { ... }`; a `private` or `public` in front of
+    /// the name is the attribute `sym_visibility`.
     fn function(&mut self, program: &mut Program) -> Read<()> {
         if !self.eat_word("func.func") {
             return Err(self.expected("`func.func`, a type alias or the end of the text"));
+        }
+        let mut dict = Dict::default();
+        let at = self.offset();
+        if let word @ ("private" | "public" | "nested") = self.peek_word() {
+            self.expect_word(word)?;
+            let word = Attribute::String(word.to_owned());
+            self.put(&mut dict, at, "sym_visibility", word)?;
         }
         let at = self.offset();
         let place = self.place(at);
@@ -159,7 +169,6 @@ impl<'a> Reader<'a> {
         let arguments = self.list_until(")", Self::argument)?;
         let (names, types): (Vec<Name<'a>>, Vec<Type>) = arguments.into_iter().unzip();
         let results = if self.eat("->") { self.result_types()? } else { Vec::new() };
-        let mut dict = Dict::default();
         if self.eat_word("attributes") {
             self.expect_braces(&mut dict)?;
         }

@@ -33,6 +33,8 @@ pub(super) struct Reader<'a> {
     depth: usize,
     pub(super) faults: Vec<Fault>,
     pub(super) aliases: BTreeMap<&'a str, Type>,
+    /// Where the attributes are written that have names of their own.
+    pub(super) attributes: BTreeMap<&'a str, usize>,
     pub(super) functions: BTreeSet<String>,
     /// The values of the function that is read.
     pub(super) values: Vec<ValueData>,
@@ -54,6 +56,7 @@ impl<'a> Reader<'a> {
             depth: 0,
             faults: Vec::new(),
             aliases: BTreeMap::new(),
+            attributes: BTreeMap::new(),
             functions: BTreeSet::new(),
             values: Vec::new(),
             scopes: Vec::new(),

@@ -152,7 +152,8 @@ impl<'a> Reader<'a> {
         let layout = if self.eat(":") { Some(self.string("a layout in quotes")?) } else { None };
         let mut envs = Vec::new();
         while self.eat(",") {
-            envs.push(self.env(shape.len())?);
+            let ndim = shape.len();
+            envs.push(self.named_or_here(|reader| reader.env(ndim))?);
         }
         if !self.eat(">") {
             return Err(self.expected("`,` or `>`"));

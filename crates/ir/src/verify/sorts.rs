@@ -80,6 +80,7 @@ pub(super) fn of(op: &Op) -> Sorts {
             (&[], Float, &[Float])
         }
         Op::Arith(_) => (&[], Whole, &[Whole]),
+        Op::Compare(predicate) if predicate.of_unsigned().is_some() => (&[], Whole, &[Scalar]),
         Op::Compare(_) | Op::Convert => (&[], Scalar, &[Scalar]),
         Op::SelectScalar => (&[Whole], Scalar, &[Scalar]),
         Op::Create { value: false } => (&[], Index, &[Array]),
@@ -90,12 +91,12 @@ pub(super) fn of(op: &Op) -> Sorts {
         Op::Random { .. } => (&[], Whole, &[Array]),
         Op::Subview(_) | Op::ExtractSlice(_) | Op::Reshape { .. } => (&[Array], Index, &[Array]),
         Op::InsertSlice(_) | Op::ImmutableInsertSlice(_) => (&[Elements, Array], Index, &[Array]),
-        Op::Permute(_) | Op::Cast | Op::Copy | Op::CastElement { .. } => (&[], Array, &[Array]),
+        Op::Permute(_) | Op::Cast | Op::Copy => (&[], Array, &[Array]),
         Op::Reduce { .. } | Op::Stencil { .. } | Op::MapBlocks { .. } | Op::Redistribute => {
             (&[], Array, &[Array])
         }
         Op::Replicate | Op::Halo { .. } => (&[], Array, &[Array]),
-        Op::Broadcast => (&[], Elements, &[Array]),
+        Op::Broadcast | Op::CastElement { .. } => (&[], Elements, &[Array]),
         Op::Delete => (&[], Array, &[]),
         Op::Dim => (&[Array], Index, &[Index]),
         Op::Load => (&[Array], Index, &[Scalar]),

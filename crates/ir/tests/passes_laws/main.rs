@@ -61,7 +61,7 @@ fn every_pass_keeps_the_meaning() {
         let mut changed = program.clone();
         let ranks = 1 + rng.below(4);
         // `fold` for a member may say only what holds on all of them here.
-        let member = Member { ranks: Some(ranks), rank: None };
+        let member = Member { ranks: Some(ranks), ..Member::default() };
         for name in chain {
             apply(&mut changed, name, &member);
         }

@@ -498,3 +498,37 @@ fn v16_functions_of_constants() {
     }
     close(constant_of("ewuny", 0, &[-2.2], "f64"), 2.2, 0);
 }
+
+/// What `arith` makes of two constants: folded, and as the naive evaluator has it.
+fn whole(name: &str, one: i64, other: i64, ty: &str) -> i64 {
+    let text = format!(
+        "func.func @main() -> {ty} {{\n  %a = arith.constant {one} : {ty}\n  %b = arith.constant {other} : {ty}\n  %c = arith.{name} %a, %b : {ty}\n  return %c : {ty}\n}}\n"
+    );
+    let meant = run(&parse(&text, "").unwrap(), &[]).unwrap().remove(0).data[0];
+    let program = passed(&text, &["fold"], &Member::default());
+    let folded = program.functions[0].body.operations.iter().rev().find_map(|operation| {
+        match &operation.op {
+            Op::Constant(scalar) => Some(*scalar),
+            _ => None,
+        }
+    });
+    assert!(!program.to_string().contains("%c = arith.div"), "{program}");
+    assert_eq!(folded, Some(meant), "{name} {one} {other}\n{program}");
+    meant.get::<i64>().or(meant.get::<i32>().map(i64::from)).unwrap()
+}
+
+#[test]
+fn bits_may_be_taken_for_unsigned_numbers() {
+    assert_eq!(whole("divui", -1, 2, "index"), i64::MAX);
+    assert_eq!(whole("divsi", -1, 2, "index"), 0);
+    assert_eq!(whole("divui", 17, 5, "index"), 3);
+    assert_eq!(whole("ceildivui", 17, 5, "index"), 4);
+    assert_eq!(whole("ceildivui", -2, i64::MAX, "i64"), 2);
+    assert_eq!(whole("remui", 17, 5, "index"), 2);
+    assert_eq!(whole("remui", -1, 10, "i32"), 5);
+    assert_eq!(whole("minui", -1, 3, "index"), 3);
+    assert_eq!(whole("maxui", -1, 3, "index"), -1);
+    assert_eq!(whole("shli", 3, 4, "index"), 48);
+    assert_eq!(whole("shrsi", -16, 2, "index"), -4);
+    assert_eq!(whole("shrui", -16, 28, "i32"), 15);
+}

@@ -77,7 +77,7 @@ pub(crate) fn variant(op: &Op) -> usize {
 
 pub(crate) const VARIANTS: usize = 61;
 
-const ARITH: [Arith; 16] = [
+const ARITH: [Arith; 24] = [
     Arith::AddI,
     Arith::SubI,
     Arith::MulI,
@@ -90,14 +90,32 @@ const ARITH: [Arith; 16] = [
     Arith::AndI,
     Arith::OrI,
     Arith::XOrI,
+    Arith::DivUI,
+    Arith::CeilDivUI,
+    Arith::RemUI,
+    Arith::MinUI,
+    Arith::MaxUI,
+    Arith::ShLI,
+    Arith::ShRSI,
+    Arith::ShRUI,
     Arith::AddF,
     Arith::SubF,
     Arith::MulF,
     Arith::DivF,
 ];
 
-const PREDICATES: [Predicate; 6] =
-    [Predicate::Eq, Predicate::Ne, Predicate::Lt, Predicate::Le, Predicate::Gt, Predicate::Ge];
+const PREDICATES: [Predicate; 10] = [
+    Predicate::Eq,
+    Predicate::Ne,
+    Predicate::Lt,
+    Predicate::Le,
+    Predicate::Gt,
+    Predicate::Ge,
+    Predicate::ULt,
+    Predicate::ULe,
+    Predicate::UGt,
+    Predicate::UGe,
+];
 
 /// What an operation does, takes and gives.
 type Made = (Op, Vec<Value>, Vec<Type>);

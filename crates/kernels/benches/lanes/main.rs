@@ -7,10 +7,6 @@
 //! they have as many accumulators as are good for speed. Words after `--` choose cases by parts
 //! of their names, `big`, `cache`, `1` and `2` by size and threads.
 
-#![allow(unsafe_code, reason = "the hand-written loops are compiled for the vectors of ours")]
-
-mod bounds;
-mod functions;
 mod maps;
 mod sums;
 mod turns;

@@ -2,13 +2,13 @@
 
 use std::hint::black_box;
 
+use pantile_bounds::{self as bounds, CURVE, MARKET, STAR, write};
+use pantile_bounds::{Copied, Five, Prices, Six, Triad, Waves};
 use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
 use pantile_kernels::{DType, Scalar, bytes_of, bytes_of_mut};
 use pantile_lanes::expand::{self, Lane};
 use pantile_lanes::{Body, Node, One, Op, Two, Unary};
 
-use crate::bounds::{Copied, Five, Formula, STAR, Six, Triad, plain_star, plain_triad_f32, write};
-use crate::functions::{CURVE, Log, MARKET, Option, Waves};
 use crate::numbers;
 use crate::turns::{Contender, Setting, compare};
 
@@ -110,11 +110,6 @@ fn positive(count: usize, seed: u64) -> Vec<f64> {
     all
 }
 
-/// Writes a formula; see [`write`].
-fn by<F: Formula>(into: &mut [f64], formula: F, streaming: bool) {
-    write(into, formula, streaming);
-}
-
 fn copy() -> Program {
     program(DType::F64, 1, |_, inputs| inputs[0])
 }
@@ -199,10 +194,10 @@ fn five_points() -> Program {
 
 fn star() -> Program {
     program(DType::F64, 9, |b, inputs| {
-        (1..9).fold(inputs[0], |sum, at| {
-            let term = b.times(STAR[(at - 1) / 4], inputs[at]);
-            b.two(Two::Add, sum, term)
-        })
+        let terms: Vec<Node> =
+            STAR.iter().zip(&inputs[1..]).map(|(weight, of)| b.times(*weight, *of)).collect();
+        let star = terms.into_iter().reduce(|sum, term| b.two(Two::Add, sum, term));
+        b.two(Two::Add, inputs[0], star.expect("eight terms"))
     })
 }
 
@@ -222,8 +217,9 @@ fn stencil(setting: Setting) {
         let steps = [row, 1];
         let by_hand = |into: &mut [f64], streaming: bool| {
             for y in 1..rows - 1 {
-                let rows = [y - 1, y, y + 1].map(|y| &u[y * n..][..n]);
-                by(&mut into[y * n + 1..][..n - 2], Five { rows }, streaming);
+                let [up, at, down] = [y - 1, y, y + 1].map(|y| &u[y * n..][..n]);
+                let five = Five([&up[1..], &down[1..], at, &at[2..], &at[1..]]);
+                write(&mut into[y * n + 1..][..n - 2], five, streaming);
             }
         };
         go(vec![
@@ -281,7 +277,7 @@ fn radius_two(setting: Setting) {
                 Box::new(|| {
                     for y in 2..rows - 2 {
                         let rows = [y - 2, y - 1, y, y + 1, y + 2].map(|y| &u[y * n..][..n]);
-                        plain_star(black_box(&mut plain[y * n + 2..][..n - 4]), rows);
+                        bounds::add_star(black_box(&mut plain[y * n..][..n]), rows);
                     }
                 }),
             ),
@@ -308,7 +304,7 @@ fn triad_f32(setting: Setting) {
                     run(&program, count, bytes_of_mut(&mut ours), &inputs, &mut scratch);
                 }),
             ),
-            ("plain", Box::new(|| plain_triad_f32(black_box(&mut plain), &b, &c))),
+            ("plain", Box::new(|| bounds::triad_f32(black_box(&mut plain), &b, &c))),
         ]);
         assert_eq!(ours, plain);
     });
@@ -317,14 +313,14 @@ fn triad_f32(setting: Setting) {
 /// All cases whose names contain a word.
 pub(crate) fn all(setting: Setting, wanted: &dyn Fn(&str) -> bool) {
     if wanted("copy") {
-        elementwise("copy", setting, &copy(), &|a, [b], s| by(a, Copied { b }, s));
+        elementwise("copy", setting, &copy(), &|a, of, s| write(a, Copied(of), s));
     }
     if wanted("triad") {
         let ours = triad(DType::F64);
-        elementwise("triad", setting, &ours, &|a, [b, c], s| by(a, Triad { b, c }, s));
+        elementwise("triad", setting, &ours, &|a, of, s| write(a, Triad(of), s));
     }
     if wanted("ab+cd-e/f") {
-        elementwise("ab+cd-e/f", setting, &six(), &|a, of, s| by(a, Six { of }, s));
+        elementwise("ab+cd-e/f", setting, &six(), &|a, of, s| write(a, Six(of), s));
     }
     if wanted("stencil") {
         stencil(setting);
@@ -333,11 +329,10 @@ pub(crate) fn all(setting: Setting, wanted: &dyn Fn(&str) -> bool) {
         radius_two(setting);
     }
     if wanted("exp, sin, sqrt") {
-        elementwise("exp, sin, sqrt", setting, &waves(), &|a, of, s| by(a, Waves(of), s));
+        elementwise("exp, sin, sqrt", setting, &waves(), &|a, of, s| write(a, Waves(of), s));
     }
     if wanted("option prices") {
-        let log = Log::new();
-        elementwise("option prices", setting, &option(), &|a, of, s| by(a, Option(of, log), s));
+        elementwise("option prices", setting, &option(), &|a, of, s| write(a, Prices::new(of), s));
     }
     if wanted("f32 triad") {
         triad_f32(setting);

@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
+use pantile_bounds as bounds;
 use pantile_kernels::lanes::{Program, Scratch, Source};
 use pantile_kernels::reduce::{Fold, Folds, reduce};
 use pantile_kernels::{DType, ExactSum, bytes_of, bytes_of_mut};
 use pantile_lanes::Two;
 
-use crate::bounds::{plain_columns, plain_dot, plain_rows, plain_short_rows, plain_sum};
 use crate::maps::program;
 use crate::numbers;
 use crate::turns::{Setting, compare};
@@ -52,7 +52,7 @@ fn one_sum(setting: Setting) {
             (
                 "plain",
                 Box::new(|| {
-                    black_box(plain_sum(black_box(&a)));
+                    black_box(bounds::sum(black_box(&a)));
                 }),
             ),
         ]);
@@ -74,7 +74,7 @@ fn one_dot(setting: Setting) {
             (
                 "plain",
                 Box::new(|| {
-                    black_box(plain_dot(black_box(&a), black_box(&b)));
+                    black_box(bounds::dot(black_box(&a), black_box(&b)));
                 }),
             ),
         ]);
@@ -115,8 +115,8 @@ fn along(setting: Setting, axis: usize, [rows, columns]: [usize; 2]) {
             (
                 "plain",
                 Box::new(|| match axis {
-                    0 => plain_columns(black_box(&u), columns, black_box(&mut plain)),
-                    _ => plain_rows(black_box(&u), columns, black_box(&mut plain)),
+                    0 => bounds::columns(black_box(&u), columns, black_box(&mut plain)),
+                    _ => bounds::rows(black_box(&u), columns, black_box(&mut plain)),
                 }),
             ),
         ]);
@@ -153,11 +153,11 @@ fn rounded(setting: Setting, axis: usize, [rows, columns]: [usize; 2], count: u6
             (
                 "plain",
                 Box::new(|| match axis {
-                    0 => plain_columns(black_box(&u), columns, black_box(&mut plain)),
+                    0 => bounds::columns(black_box(&u), columns, black_box(&mut plain)),
                     _ if columns < 256 => {
-                        plain_short_rows(black_box(&u), columns, black_box(&mut plain));
+                        bounds::short_rows(black_box(&u), columns, black_box(&mut plain));
                     }
-                    _ => plain_rows(black_box(&u), columns, black_box(&mut plain)),
+                    _ => bounds::rows(black_box(&u), columns, black_box(&mut plain)),
                 }),
             ),
         ]);

@@ -1,7 +1,7 @@
 //! Many exact sums side by side: one window per column, rows of numbers added at a time.
 
 use super::digits::{DIGITS, carry, deposit};
-use super::window::{AHEAD, HIGHEST, Widen, exponent_of, largest, power, two_levels};
+use super::window::{AHEAD, HIGHEST, Widen, exponent_of, largest, one_level, power, two_levels};
 use super::{ExactSum, Parts};
 use crate::simd::{Body, Vectors, prefetch};
 
@@ -14,6 +14,13 @@ const ROOM: i32 = 12;
 /// Bits between the levels.
 const STEP: i32 = 42;
 
+/// Levels of a window. The last one is used only where two were not enough.
+const LEVELS: usize = 3;
+
+/// The lowest exponent of a window, whose last level is a normal number: its unit is the smallest
+/// number there is.
+const LOWEST: i32 = -1022 + 2 * STEP - ROOM;
+
 /// Larger numbers are to be expected: bits by which a window exceeds the first one.
 const SPARE: i32 = 4;
 
@@ -22,6 +29,9 @@ const REACH: i32 = 16;
 
 /// Rows that are added before it is known whether they fit.
 const TILE: usize = 64;
+
+/// Rows that are added one by one where a tile does not fit.
+const FEW: usize = 4;
 
 /// Deposits after which digits are carried; far fewer than fit.
 const DEPOSITS: usize = 1 << 28;
@@ -67,13 +77,17 @@ impl Cells<'_> {
 ///    most `rows` of them; `rows <= ROWS`. A column without a window has levels and starts of 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Columns {
-    levels: [Vec<f64>; 2],
-    starts: [Vec<f64>; 2],
+    levels: [Vec<f64>; LEVELS],
+    starts: [Vec<f64>; LEVELS],
     limits: Vec<f64>,
     /// Where the levels are put until it is known that they are right.
-    next: [Vec<f64>; 2],
+    next: [Vec<f64>; LEVELS],
+    /// Rows have bits below two levels, as squares do.
+    deep: bool,
     rows: usize,
     deposits: usize,
+    /// Numbers did not fit into windows that were there.
+    strays: bool,
 }
 
 impl Columns {
@@ -85,7 +99,7 @@ impl Columns {
         }
         self.limits.clear();
         self.limits.resize(columns, NONE);
-        (self.rows, self.deposits) = (0, 0);
+        (self.rows, self.deposits, self.strays, self.deep) = (0, 0, false, false);
     }
 
     /// Adds a row: one number to each column.
@@ -94,13 +108,9 @@ impl Columns {
             self.flush(cells);
         }
         self.rows += 1;
-        let fits = vectors.run(Row {
-            row,
-            levels: [&self.levels[0], &self.levels[1]],
-            limits: &self.limits,
-            next: &mut self.next,
-        });
-        if fits {
+        let levels = self.levels.each_ref().map(Vec::as_slice);
+        let (limits, next) = (&self.limits[..], &mut self.next);
+        if vectors.run(Row { row, levels, limits, next }) {
             std::mem::swap(&mut self.levels, &mut self.next);
             return;
         }
@@ -109,14 +119,12 @@ impl Columns {
         for (column, value) in row.iter().enumerate() {
             let value = value.widen();
             if !self.fits(column, value) {
+                self.strays |= self.limits[column] > NONE;
                 self.add_one(column, value, most, cells);
             }
         }
         // Each column got a few deposits at most.
-        self.deposits += 4;
-        if self.deposits > DEPOSITS {
-            self.carry(cells);
-        }
+        self.deposited(4, cells);
     }
 
     /// Adds rows that lie one after the other, each one number to each column.
@@ -127,23 +135,38 @@ impl Columns {
         vectors: Vectors,
     ) {
         let columns = self.limits.len();
-        for tile in rows.chunks(TILE * columns) {
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let tile = &rest[..rest.len().min(TILE * columns)];
             let count = tile.len() / columns;
             if self.rows + count > ROWS {
                 self.flush(cells);
             }
-            let fits = vectors.run(Tile {
-                rows: tile,
-                levels: [&self.levels[0], &self.levels[1]],
-                limits: &self.limits,
-                next: &mut self.next,
-            });
+            let mut fits = self.tile_fits(tile, vectors);
+            if !fits && !self.deep {
+                self.deep = true;
+                fits = self.tile_fits(tile, vectors);
+            }
             if fits {
                 std::mem::swap(&mut self.levels, &mut self.next);
                 self.rows += count;
+                rest = &rest[tile.len()..];
             } else {
-                tile.chunks(columns).for_each(|row| self.add(row, cells, vectors));
+                // The first rows open windows; others of their kind fit then.
+                let some = &tile[..tile.len().min(FEW * columns)];
+                some.chunks(columns).for_each(|row| self.add(row, cells, vectors));
+                rest = &rest[some.len()..];
             }
+        }
+    }
+
+    /// Adds rows to what may be the next levels; true if all numbers fit.
+    fn tile_fits<T: Widen>(&mut self, rows: &[T], vectors: Vectors) -> bool {
+        let levels = self.levels.each_ref().map(Vec::as_slice);
+        let (limits, next) = (&self.limits[..], &mut self.next);
+        match self.deep {
+            true => vectors.run(Tile::<T, true> { rows, levels, limits, next }),
+            false => vectors.run(Tile::<T, false> { rows, levels, limits, next }),
         }
     }
 
@@ -161,7 +184,7 @@ impl Columns {
         if large && exponent + SPARE <= HIGHEST {
             self.flush_one(column, cells);
             let exponent = most.clamp(exponent, exponent + REACH) + SPARE;
-            self.place(column, exponent.clamp(-980 - ROOM, HIGHEST));
+            self.place(column, exponent.clamp(LOWEST, HIGHEST));
             if self.fits(column, value) {
                 return;
             }
@@ -171,11 +194,13 @@ impl Columns {
 
     /// Adds a number to a column's window if it fits.
     fn fits(&mut self, column: usize, value: f64) -> bool {
-        let [mut high, mut low] = [self.levels[0][column], self.levels[1][column]];
+        let [mut high, mut low, mut last] = self.levels.each_ref().map(|level| level[column]);
         let left = two_levels(&mut high, &mut low, value);
+        let left = one_level(&mut last, left);
         let fits = left == 0.0 && value.abs() < self.limits[column];
         if fits {
-            [self.levels[0][column], self.levels[1][column]] = [high, low];
+            let levels = self.levels.iter_mut().zip([high, low, last]);
+            levels.for_each(|(level, value)| level[column] = value);
         }
         fits
     }
@@ -183,22 +208,37 @@ impl Columns {
     /// Gives a column a window for numbers below `2^(exponent + 1)`.
     fn place(&mut self, column: usize, exponent: i32) {
         self.limits[column] = 2.0 * power(exponent);
-        for (level, k) in [exponent + ROOM, exponent + ROOM - STEP].into_iter().enumerate() {
-            self.starts[level][column] = 1.5 * power(k);
-            self.levels[level][column] = 1.5 * power(k);
+        let mut k = exponent + ROOM;
+        for (level, start) in self.levels.iter_mut().zip(&mut self.starts) {
+            (level[column], start[column]) = (1.5 * power(k), 1.5 * power(k));
+            k -= STEP;
         }
     }
 
+    /// Moves what the windows hold into the digits. They stay where they are, if numbers fitted so
+    /// far; else the next ones open better ones.
     fn flush(&mut self, cells: &mut Cells<'_>) {
         for column in 0..self.limits.len() {
             self.flush_one(column, cells);
         }
+        if std::mem::take(&mut self.strays) {
+            self.limits.fill(NONE);
+            self.levels.iter_mut().chain(&mut self.starts).for_each(|numbers| numbers.fill(0.0));
+        }
         self.rows = 0;
+        self.deposited(2, cells);
     }
 
-    /// Moves what a column's window holds into its digits, and closes the window.
+    /// Carries when so many more deposits might be too many.
+    fn deposited(&mut self, count: usize, cells: &mut Cells<'_>) {
+        self.deposits += count;
+        if self.deposits > DEPOSITS {
+            self.carry(cells);
+        }
+    }
+
+    /// Moves what a column's window holds into its digits.
     fn flush_one(&mut self, column: usize, cells: &mut Cells<'_>) {
-        self.limits[column] = NONE;
         let (digits, _) = cells.at(column);
         for (levels, starts) in self.levels.iter_mut().zip(&mut self.starts) {
             let (level, start) = (levels[column].to_bits(), starts[column].to_bits());
@@ -208,7 +248,7 @@ impl Columns {
                 let place = (exponent_of(start) - 52 + 1074).cast_unsigned();
                 deposit(digits, units < 0, units.unsigned_abs(), place);
             }
-            (levels[column], starts[column]) = (0.0, 0.0);
+            levels[column] = starts[column];
         }
     }
 
@@ -223,9 +263,9 @@ impl Columns {
 /// A row for all columns.
 struct Row<'a, T> {
     row: &'a [T],
-    levels: [&'a [f64]; 2],
+    levels: [&'a [f64]; LEVELS],
     limits: &'a [f64],
-    next: &'a mut [Vec<f64>; 2],
+    next: &'a mut [Vec<f64>; LEVELS],
 }
 
 impl<T: Widen> Body for Row<'_, T> {
@@ -235,15 +275,16 @@ impl<T: Widen> Body for Row<'_, T> {
     #[inline(always)]
     fn run(self, _: Vectors) -> bool {
         let count = self.row.len();
-        let ([high, low], limits) = (self.levels, &self.limits[..count]);
-        let [next_high, next_low] = self.next;
-        let (high, low) = (&high[..count], &low[..count]);
-        let (next_high, next_low) = (&mut next_high[..count], &mut next_low[..count]);
+        let ([high, low, last], limits) = (self.levels, &self.limits[..count]);
+        let (high, low, last) = (&high[..count], &low[..count], &last[..count]);
+        let [next_high, next_low, next_last] = self.next.each_mut().map(|next| &mut next[..count]);
         let mut lost = 0;
         for column in 0..count {
             let value = self.row[column].widen();
             (next_high[column], next_low[column]) = (high[column], low[column]);
+            next_last[column] = last[column];
             let left = two_levels(&mut next_high[column], &mut next_low[column], value);
+            let left = one_level(&mut next_last[column], left);
             let below = value.abs() < limits[column];
             lost |= (left.to_bits() << 1) | u64::from(!below);
         }
@@ -251,15 +292,16 @@ impl<T: Widen> Body for Row<'_, T> {
     }
 }
 
-/// Rows one after the other for all columns; few columns stay in registers.
-struct Tile<'a, T> {
+/// Rows one after the other for all columns; few columns stay in registers. `DEEP`: with all levels,
+/// else with two.
+struct Tile<'a, T, const DEEP: bool> {
     rows: &'a [T],
-    levels: [&'a [f64]; 2],
+    levels: [&'a [f64]; LEVELS],
     limits: &'a [f64],
-    next: &'a mut [Vec<f64>; 2],
+    next: &'a mut [Vec<f64>; LEVELS],
 }
 
-impl<T: Widen> Body for Tile<'_, T> {
+impl<T: Widen, const DEEP: bool> Body for Tile<'_, T, DEEP> {
     /// True if all numbers fit.
     type Output = bool;
 
@@ -280,13 +322,14 @@ impl<T: Widen> Body for Tile<'_, T> {
     }
 }
 
-impl<T: Widen> Tile<'_, T> {
+impl<T: Widen, const DEEP: bool> Tile<'_, T, DEEP> {
     /// Adds the rows of some columns, and gives how many those are.
     #[inline(always)]
     fn strip<const WIDTH: usize>(&mut self, first: usize, fits: &mut bool) -> usize {
-        let (mut high, mut low) = ([0.0; WIDTH], [0.0; WIDTH]);
+        let [mut high, mut low, mut last] = [[0.0; WIDTH]; LEVELS];
         high.copy_from_slice(&self.levels[0][first..first + WIDTH]);
         low.copy_from_slice(&self.levels[1][first..first + WIDTH]);
+        last.copy_from_slice(&self.levels[2][first..first + WIDTH]);
         let (mut lost, mut largest) = ([0; WIDTH], [0.0; WIDTH]);
         for row in self.rows.chunks_exact(self.limits.len()) {
             let row = &row[first..first + WIDTH];
@@ -296,13 +339,16 @@ impl<T: Widen> Tile<'_, T> {
             }
             for lane in 0..WIDTH {
                 let value = row[lane].widen();
-                lost[lane] |= two_levels(&mut high[lane], &mut low[lane], value).to_bits();
+                let left = two_levels(&mut high[lane], &mut low[lane], value);
+                let left = if DEEP { one_level(&mut last[lane], left) } else { left };
+                lost[lane] |= left.to_bits();
                 let magnitude = value.abs();
                 largest[lane] = if magnitude > largest[lane] { magnitude } else { largest[lane] };
             }
         }
         self.next[0][first..first + WIDTH].copy_from_slice(&high);
         self.next[1][first..first + WIDTH].copy_from_slice(&low);
+        self.next[2][first..first + WIDTH].copy_from_slice(&last);
         for lane in 0..WIDTH {
             // NaN is lost; the sign of a zero is nothing.
             *fits &= lost[lane] << 1 == 0 && largest[lane] < self.limits[first + lane];

@@ -6,6 +6,7 @@
 mod adder;
 mod columns;
 mod digits;
+mod flags;
 mod levels;
 mod round;
 mod window;

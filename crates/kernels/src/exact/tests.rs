@@ -2,8 +2,8 @@
 
 use pantile_testkit::{Rng, cases};
 
-use super::ExactSum;
 use super::digits::{DIGITS, Digits};
+use super::{Adder, ExactSum};
 use crate::simd::Vectors;
 
 /// A whole number of units of 2^-1074, digits to base 2^16, lowest first.
@@ -275,6 +275,63 @@ fn long_slices_agree_with_one_by_one() {
             assert_eq!(words(&sum), expected, "{vectors:?}");
         }
     });
+}
+
+/// Blocks that fill windows exactly, with one number that does not fit, first, in the middle or last.
+#[test]
+fn what_does_not_fit_into_full_windows_is_noticed() {
+    let odd = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::MAX,
+        1e300,
+        -1e30,
+        700.0,
+        1e-30,
+        f64::from_bits(1),
+        -0.0,
+    ];
+    cases("full_windows", 10, |rng| {
+        for one in odd {
+            for at in [0, 4000, 8191, 8192, 16383] {
+                let mut values: Vec<f64> =
+                    (0..16384).map(|_| f64::from(word(rng)) * 2f64.powi(-20)).collect();
+                values[at] = one;
+                let others: Vec<f64> =
+                    (0..16384).map(|_| f64::from(word(rng)) * 2f64.powi(-33)).collect();
+                let (mut sums, mut products) = (ExactSum::new(), ExactSum::new());
+                for (value, other) in values.iter().zip(&others) {
+                    sums.add(*value);
+                    products.add(value * other);
+                }
+                let expected = [words(&sums), words(&products)];
+                for vectors in Vectors::all() {
+                    let mut sum = ExactSum::new();
+                    sum.add_slice(&values, vectors);
+                    let product = product_sum(&values, &others, vectors);
+                    assert_eq!(
+                        [words(&sum), words(&product)],
+                        expected,
+                        "{one} at {at}, {vectors:?}"
+                    );
+                }
+            }
+        }
+    });
+}
+
+/// The sum of products, block by block as reductions add them.
+fn product_sum(values: &[f64], others: &[f64], vectors: Vectors) -> ExactSum {
+    let (mut sum, mut adder) = (ExactSum::new(), Adder::new(size_of_val(values), vectors));
+    for (a, b) in values.chunks(8192).zip(others.chunks(8192)) {
+        if !adder.add_products(&mut sum, a, b) {
+            let products: Vec<f64> = a.iter().zip(b).map(|(a, b)| a * b).collect();
+            adder.add(&mut sum, &products);
+        }
+    }
+    adder.finish(&mut sum);
+    sum
 }
 
 #[test]

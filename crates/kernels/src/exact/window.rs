@@ -5,7 +5,7 @@
 //! lost is exact in a float and goes to the second level. What is lost there is looked at: if it
 //! is zero, the two levels hold the sum exactly, and if not, nothing of it is used.
 
-use super::ExactSum;
+use super::{ExactSum, flags};
 use crate::simd::{Body, Vectors, prefetch};
 
 /// Sums side by side.
@@ -30,6 +30,11 @@ pub(super) const AHEAD: usize = 3072;
 pub(crate) trait Widen: Copy + Default {
     /// The same number.
     fn widen(self) -> f64;
+
+    /// Rows of numbers that are `f64` already.
+    fn wide_rows(_: &[[Self; LANES]]) -> Option<&[[f64; LANES]]> {
+        None
+    }
 }
 
 impl Widen for f32 {
@@ -43,6 +48,11 @@ impl Widen for f64 {
     #[inline(always)]
     fn widen(self) -> f64 {
         self
+    }
+
+    #[inline(always)]
+    fn wide_rows(rows: &[[Self; LANES]]) -> Option<&[[f64; LANES]]> {
+        Some(rows)
     }
 }
 
@@ -95,6 +105,12 @@ impl Window {
     pub(super) fn add<T: Widen>(&mut self, values: &[T], vectors: Vectors) -> bool {
         debug_assert!(values.len() <= self.room());
         let (rows, rest) = values.as_chunks::<LANES>();
+        if rest.is_empty()
+            && flags::can(vectors, rows.len())
+            && let Some(wide) = T::wide_rows(rows)
+        {
+            return self.add_noted((wide, None), vectors);
+        }
         let mut lanes = self.lanes;
         let mut seen = vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask });
         if !rest.is_empty() {
@@ -115,6 +131,9 @@ impl Window {
     pub(super) fn add_products(&mut self, a: &[f64], b: &[f64], vectors: Vectors) -> bool {
         debug_assert!(a.len() <= self.room() && a.len() == b.len());
         let ((rows, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+        if rest.is_empty() && flags::can(vectors, rows.len()) {
+            return self.add_noted((rows, Some(others)), vectors);
+        }
         let mut lanes = self.lanes;
         let rows = Products(rows, others);
         let mut seen = vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask });
@@ -129,6 +148,31 @@ impl Window {
         if fits {
             self.lanes = lanes;
             self.rows += a.len().div_ceil(LANES);
+        }
+        fits
+    }
+
+    /// Adds whole rows, or products of them, by vectors that note what is lost; as
+    /// [`add`](Self::add).
+    fn add_noted(
+        &mut self,
+        rows: (&[[f64; LANES]], Option<&[[f64; LANES]]>),
+        vectors: Vectors,
+    ) -> bool {
+        let mut lanes = self.lanes;
+        if !flags::add(vectors, &mut lanes, rows, self.ask) {
+            return false;
+        }
+        // The sizes of the numbers were not looked at: NaN, and lanes that left their binade.
+        let binade = |number: f64| number.to_bits() >> 52;
+        let inside = |(lanes, start): (&[f64; LANES], f64)| {
+            lanes.iter().fold(0, |all, lane| all | (binade(*lane) ^ binade(start))) == 0
+        };
+        let fits = lanes.iter().zip(self.starts).all(inside);
+        if fits {
+            self.lanes = lanes;
+            // A lane may be at the end of its binade.
+            self.rows = ROWS;
         }
         fits
     }
@@ -318,12 +362,16 @@ fn part<R: Rows, const WIDTH: usize, const ASK: bool>(
 /// fit.
 #[inline(always)]
 pub(super) fn two_levels(high: &mut f64, low: &mut f64, value: f64) -> f64 {
-    let sum = *high + value;
-    let rest = value - (sum - *high);
-    *high = sum;
-    let sum = *low + rest;
-    let left = rest - (sum - *low);
-    *low = sum;
+    let rest = one_level(high, value);
+    one_level(low, rest)
+}
+
+/// The same for one level.
+#[inline(always)]
+pub(super) fn one_level(level: &mut f64, value: f64) -> f64 {
+    let sum = *level + value;
+    let left = value - (sum - *level);
+    *level = sum;
     left
 }
 

@@ -7,7 +7,7 @@ use super::known::Nodes;
 use super::machine::{Step, machine};
 use super::order::{Item, order};
 use super::program::{Instruction, Program};
-use super::{cast, choose, steps, sum};
+use super::{cast, choose, functions, steps, sum};
 use crate::Error;
 use crate::simd::Vectors;
 
@@ -283,6 +283,7 @@ impl<'a> Compiler<'a> {
             Op::Select(_, yes, _) => choose::select(body.dtype(yes), vectors),
             Op::Cast(of, to) => cast::cast(body.dtype(of), to, vectors),
             Op::Table(..) => Some(choose::look_up),
+            Op::Call(function, _) => Some(functions::function(function, vectors)),
             Op::Input(_) | Op::Const(_) | Op::Bits(..) | Op::Sum(_) => None,
         }
     }

@@ -47,9 +47,27 @@ pub(super) trait Apply: 'static {
     type A: Copy;
     type B: Copy;
     type C: Copy;
-    type Result: Copy;
+    type Result: Copy + Default;
 
     fn apply(a: Self::A, b: Self::B, c: Self::C) -> Self::Result;
+
+    /// True if it is so long that one loop of it is enough: short rests are copied to be whole.
+    const IS_LONG: bool = false;
+
+    /// True if some elements go another way.
+    const HAS_RARE: bool = false;
+
+    /// True for elements that go another way.
+    #[inline(always)]
+    fn is_rare(_: Self::A, _: Self::B, _: Self::C) -> bool {
+        false
+    }
+
+    /// The other way: right for all elements, but slower.
+    #[inline(always)]
+    fn rare(a: Self::A, b: Self::B, c: Self::C) -> Self::Result {
+        Self::apply(a, b, c)
+    }
 }
 
 /// An element that needs no alignment.
@@ -79,7 +97,9 @@ unsafe fn every<K: Apply>(call: &Call) {
             let b = chunk::<K::B>(call.operands[1], done, count);
             let c = chunk::<K::C>(call.operands[2], done, count);
             // A length that is known makes a loop without a rest.
-            if count == CHUNK {
+            if K::IS_LONG {
+                long::<K>(target, a, b, c)
+            } else if count == CHUNK {
                 some::<K, CHUNK>(target, a, b, c)
             } else {
                 rest::<K>(target, a, b, c)
@@ -138,7 +158,68 @@ fn rest<K: Apply>(
     b: &[Loose<K::B>],
     c: &[Loose<K::C>],
 ) {
+    each::<K>(target, a, b, c, K::apply);
+}
+
+/// Computes all elements by a function: that of the operation, or its long way.
+#[inline(always)]
+fn each<K: Apply>(
+    target: &mut [Loose<K::Result>],
+    a: &[Loose<K::A>],
+    b: &[Loose<K::B>],
+    c: &[Loose<K::C>],
+    by: impl Fn(K::A, K::B, K::C) -> K::Result,
+) {
     for (((target, a), b), c) in target.iter_mut().zip(a).zip(b).zip(c) {
-        *target = Loose(K::apply(a.0, b.0, c.0));
+        *target = Loose(by(a.0, b.0, c.0));
     }
+}
+
+/// One loop for whole chunks and for rests, which become whole by repeating their first element.
+#[inline(always)]
+fn long<K: Apply>(
+    target: &mut [Loose<K::Result>],
+    a: &[Loose<K::A>],
+    b: &[Loose<K::B>],
+    c: &[Loose<K::C>],
+) {
+    if K::HAS_RARE && any_rare::<K>(a, b, c) {
+        return some_rare::<K>(target, a, b, c);
+    }
+    let inputs;
+    let mut results = None;
+    let (to, a, b, c) = if target.len() == CHUNK {
+        (&mut *target, a, b, c)
+    } else {
+        inputs = (filled(a), filled(b), filled(c));
+        let results = results.insert([Loose(K::Result::default()); CHUNK]);
+        (&mut results[..], &inputs.0[..], &inputs.1[..], &inputs.2[..])
+    };
+    some::<K, CHUNK>(to, a, b, c);
+    if let Some(results) = results {
+        target.copy_from_slice(&results[..target.len()]);
+    }
+}
+
+/// A chunk that begins with these elements, of which there are some.
+fn filled<T: Copy>(from: &[Loose<T>]) -> [Loose<T>; CHUNK] {
+    let mut chunk = [from[0]; CHUNK];
+    chunk[..from.len()].copy_from_slice(from);
+    chunk
+}
+
+#[inline(always)]
+fn any_rare<K: Apply>(a: &[Loose<K::A>], b: &[Loose<K::B>], c: &[Loose<K::C>]) -> bool {
+    // All of them, so that this is vector code too.
+    a.iter().zip(b).zip(c).fold(false, |any, ((a, b), c)| any | K::is_rare(a.0, b.0, c.0))
+}
+
+#[cold]
+fn some_rare<K: Apply>(
+    target: &mut [Loose<K::Result>],
+    a: &[Loose<K::A>],
+    b: &[Loose<K::B>],
+    c: &[Loose<K::C>],
+) {
+    each::<K>(target, a, b, c, K::rare);
 }

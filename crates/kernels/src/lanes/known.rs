@@ -180,7 +180,9 @@ impl<'a> Nodes<'a> {
                 .filter(|index| own(&self.known[*index]) && self.needed(*index))
                 .collect();
             let slow = of.iter().any(|index| match self.op(*index) {
-                Op::Table(..) | Op::Two(Two::Div | Two::Rem | Two::MulHigh, ..) => true,
+                Op::Call(..) | Op::Table(..) | Op::Two(Two::Div | Two::Rem | Two::MulHigh, ..) => {
+                    true
+                }
                 op => matches!(op, Op::One(pantile_lanes::One::Sqrt, _)),
             });
             if of.len() < FEW && !slow {
@@ -201,5 +203,6 @@ fn type_of(body: &Body, op: &Op) -> DType {
         Op::Cast(_, to) | Op::Bits(_, to) => to,
         Op::Table(..) => DType::U64,
         Op::Sum(terms) => body.dtype(terms.nodes()[0]),
+        Op::Call(..) => DType::F64,
     }
 }

@@ -23,6 +23,7 @@ mod checked;
 mod choose;
 mod compile;
 mod feed;
+mod functions;
 mod kernel;
 mod known;
 mod load;

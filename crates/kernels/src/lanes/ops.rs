@@ -5,6 +5,8 @@
 
 use std::marker::PhantomData;
 
+use pantile_lanes::expand::plain;
+
 use super::kernel::Apply;
 
 /// Declares operations of one, two or three operands on each of some types.
@@ -69,7 +71,7 @@ apply! {
     And [u8, u16, u32, u64] |a, b| -> same a & b;
     Or [u8, u16, u32, u64] |a, b| -> same a | b;
     Xor [u8, u16, u32, u64] |a, b| -> same a ^ b;
-    MulHigh [u64] |a, b| -> same mul_high(a, b);
+    MulHigh [u64] |a, b| -> same plain::mul_high(a, b);
     FloatAdd [f32, f64] |a, b| -> same a + b;
     FloatSub [f32, f64] |a, b| -> same a - b;
     FloatMul [f32, f64] |a, b| -> same a * b;
@@ -197,9 +199,3 @@ macro_rules! select {
 }
 
 select!(u8, u16, u32, u64);
-
-#[allow(clippy::cast_possible_truncation, reason = "the upper half of 128 bits")]
-#[inline(always)]
-fn mul_high(a: u64, b: u64) -> u64 {
-    ((u128::from(a) * u128::from(b)) >> 64) as u64
-}

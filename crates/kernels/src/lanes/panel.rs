@@ -7,7 +7,7 @@
 
 use pantile_lanes::DType;
 
-use super::feed::{RawSource, element, load};
+use super::feed::{RawSource, element};
 use super::kernel::{EACH, Slot};
 use super::program::Program;
 use super::run::{Store, end_streams};
@@ -18,8 +18,8 @@ use crate::pack::{Spread, copy_box};
 /// Rows of a panel: elements of eight bytes fill two lines.
 const ROWS: usize = 16;
 
-/// Columns of a panel.
-const COLUMNS: usize = 128;
+/// Columns of a panel: long enough for other sources and targets to be streams.
+const COLUMNS: usize = 1024;
 
 /// Bytes from one row of a panel to the next, with a line between them.
 const PITCH: usize = COLUMNS * 8 + 64;
@@ -42,35 +42,31 @@ pub(super) fn find_turned(
     !frame.turned.is_empty()
 }
 
-/// Computes all blocks of a domain, panel by panel, down all rows before the next columns: lines
+/// Computes all blocks of a domain, none longer than `longest`, panel by panel, down all rows before the next columns: lines
 /// of the turned sources that have more rows than a panel are met again while they are near.
 ///
 /// # Safety
 /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared
 /// and has turned sources.
 pub(super) unsafe fn each_panel(
-    sources: &[RawSource<'_>],
     walk: &mut Walk,
     frame: &mut Frame,
     store: &Store<'_>,
+    longest: usize,
 ) {
-    let (program, row) = (store.program, walk.row());
+    let row = walk.row();
     for first in (0..row).step_by(COLUMNS) {
-        let block = (first, COLUMNS.min(row - first));
+        let count = COLUMNS.min(row - first);
         loop {
             let rows = walk.folded_rows().unwrap_or(1).min(ROWS);
             // SAFETY: the caller's promises.
-            let panels = unsafe { turn(store, walk, frame, (rows, block)) };
+            let panels = unsafe { turn(store, walk, frame, (rows, (first, count))) };
             for row in 0..rows {
-                frame.show_row(panels, row);
-                store.before(walk, frame, first);
-                // SAFETY: the caller's promises. Slots are blocks or panels of our own, sources
-                // that were checked, or targets that overlap no source and no other target.
-                unsafe {
-                    load(program, sources, walk, frame, block);
-                    program.run(&frame.slots, block.1);
-                    program.copy(frame, block.1);
-                    store.after(walk, frame, block);
+                for done in (0..count).step_by(longest) {
+                    frame.show(store.program, panels, (row, done));
+                    let block = (first + done, longest.min(count - done));
+                    // SAFETY: the caller's promises.
+                    unsafe { store.compute(walk, frame, block) };
                 }
                 if row + 1 < rows {
                     walk.skip_rows(1);
@@ -112,10 +108,12 @@ unsafe fn turn(
 }
 
 impl Frame {
-    /// Brings the slots of turned inputs to a row of their panels; they need no other load.
-    fn show_row(&mut self, panels: *mut u8, row: usize) {
+    /// Brings the slots of turned inputs to a place in a row of their panels; they need no other
+    /// load.
+    fn show(&mut self, program: &Program, panels: *mut u8, (row, column): (usize, usize)) {
         for (number, index) in self.turned.iter().enumerate() {
-            let start = panels.wrapping_add((number * ROWS + row) * PITCH);
+            let along = column * program.inputs()[*index].bytes();
+            let start = panels.wrapping_add((number * ROWS + row) * PITCH + along);
             self.slots[*index] = Slot { start, step: EACH, past: false };
             self.repeats[*index] = true;
         }

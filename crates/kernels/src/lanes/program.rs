@@ -69,6 +69,27 @@ pub(super) enum Instruction {
     Guard { mask: usize, yes: bool, skip: usize },
 }
 
+impl Instruction {
+    /// The slots that it reads or writes as a whole; none for steps, which go chunk by chunk.
+    fn slots(&self) -> impl Iterator<Item = usize> {
+        let (operands, own): (&[usize], _) = match self {
+            Self::Loop { target, operands, .. } => (operands, Some(*target)),
+            Self::Sum { target, operands, .. } => (operands, Some(*target)),
+            Self::Guard { mask, .. } => (&[], Some(*mask)),
+            Self::Steps { .. } => (&[], None),
+        };
+        operands.iter().copied().chain(own)
+    }
+
+    /// The steps that it takes, if it does.
+    fn steps(&self) -> &[Step] {
+        match self {
+            Self::Steps { steps, .. } => steps,
+            Self::Loop { .. } | Self::Sum { .. } | Self::Guard { .. } => &[],
+        }
+    }
+}
+
 /// Bytes of registers and outputs that stay in the first cache beside the inputs.
 const CACHE: usize = 24 << 10;
 
@@ -142,7 +163,7 @@ impl Program {
         let lanes = (registers + self.outputs.len()) * self.widest;
         match lanes * 512 {
             // Nothing but moving, or nothing to be kept: the longer the better.
-            _ if self.instructions.is_empty() => 8192,
+            _ if self.instructions.is_empty() || self.product.is_some() => 8192,
             _ if registers == 0 => 2048,
             ..=CACHE => 512,
             _ => 256,
@@ -157,32 +178,14 @@ impl Program {
         let mut read = vec![false; self.outputs.len()];
         let copies = self.copies.iter().map(|(_, copy)| copy);
         for instruction in self.instructions.iter().chain(copies) {
-            match instruction {
-                Instruction::Loop { target, operands, .. } => {
-                    let slots = operands.iter().chain([target]);
-                    slots
-                        .filter(|slot| outputs.contains(slot))
-                        .for_each(|s| read[s - first] = true);
-                }
-                Instruction::Sum { target, operands, .. } => {
-                    let slots = operands.iter().chain([target]);
-                    slots
-                        .filter(|slot| outputs.contains(slot))
-                        .for_each(|s| read[s - first] = true);
-                }
-                Instruction::Guard { mask, .. } if outputs.contains(mask) => {
-                    read[mask - first] = true;
-                }
-                Instruction::Guard { .. } => {}
-                Instruction::Steps { steps, .. } => {
-                    for (reads, writes) in steps.iter().map(Step::slots) {
-                        let own = |slot: &usize| outputs.contains(slot);
-                        let of = |slot: usize| slot - first;
-                        reads.into_iter().flatten().filter(own).for_each(|s| read[of(s)] = true);
-                        let writes = writes.into_iter().flatten().filter(own);
-                        writes.for_each(|s| self.streams[of(s)] = true);
-                    }
-                }
+            for slot in instruction.slots().filter(|slot| outputs.contains(slot)) {
+                read[slot - first] = true;
+            }
+            for (reads, writes) in instruction.steps().iter().map(Step::slots) {
+                let own = |slot: &usize| outputs.contains(slot);
+                reads.into_iter().flatten().filter(own).for_each(|slot| read[slot - first] = true);
+                let writes = writes.into_iter().flatten().filter(own);
+                writes.for_each(|slot| self.streams[slot - first] = true);
             }
         }
         self.streams.iter_mut().zip(read).for_each(|(streams, read)| *streams &= !read);
@@ -201,47 +204,32 @@ impl Program {
         let first = self.slots() - self.registers;
         self.local = vec![true; self.registers];
         for instruction in &self.instructions {
-            match instruction {
-                Instruction::Loop { target, operands, .. } => {
-                    for slot in operands.iter().chain([target]).filter(|slot| **slot >= first) {
-                        self.local[slot - first] = false;
-                    }
+            for slot in instruction.slots().filter(|slot| *slot >= first) {
+                self.local[slot - first] = false;
+            }
+            let mut written = vec![false; self.registers];
+            for (reads, writes) in instruction.steps().iter().map(Step::slots) {
+                for slot in reads.into_iter().flatten().filter(|slot| *slot >= first) {
+                    self.local[slot - first] &= written[slot - first];
                 }
-                Instruction::Sum { target, operands, .. } => {
-                    for slot in operands.iter().chain([target]).filter(|slot| **slot >= first) {
-                        self.local[slot - first] = false;
-                    }
-                }
-                Instruction::Guard { mask, .. } if *mask >= first => {
-                    self.local[mask - first] = false;
-                }
-                Instruction::Guard { .. } => {}
-                Instruction::Steps { steps, .. } => {
-                    let mut written = vec![false; self.registers];
-                    for step in steps {
-                        let (reads, writes) = step.slots();
-                        for slot in reads.into_iter().flatten().filter(|slot| *slot >= first) {
-                            self.local[slot - first] &= written[slot - first];
-                        }
-                        for slot in writes.into_iter().flatten().filter(|slot| *slot >= first) {
-                            written[slot - first] = true;
-                        }
-                    }
+                for slot in writes.into_iter().flatten().filter(|slot| *slot >= first) {
+                    written[slot - first] = true;
                 }
             }
         }
     }
 
-    /// Computes a block of at most [`block`](Self::block) elements.
+    /// Computes a block of at most [`block`](Self::block) elements; slots of `fronts` will be read
+    /// further on soon.
     ///
     /// # Safety
     /// Slots of inputs and constants are readable and initialised, the others readable, writable
     /// and initialised, for so many elements of the widest type (a chunk where the step is 0);
     /// writable ones overlap no others, but the last output may be where inputs are that have the
     /// same places.
-    pub(crate) unsafe fn run(&self, slots: &[Slot], count: usize) {
+    pub(crate) unsafe fn run(&self, slots: &[Slot], fronts: &[usize], count: usize) {
         // SAFETY: the promises are the caller's.
-        unsafe { run(&self.instructions, slots, count) }
+        unsafe { run(&self.instructions, slots, fronts, count) }
     }
 
     /// Copies the outputs that have other origins, but for those that are streamed from there.
@@ -253,7 +241,7 @@ impl Program {
             let own = frame.slots[self.inputs.len() + output].start;
             if frame.ways[*output] != Way::Streamed || frame.origin(self, *output).start == own {
                 // SAFETY: the promises are the caller's.
-                unsafe { run(std::slice::from_ref(copy), &frame.slots, count) }
+                unsafe { run(std::slice::from_ref(copy), &frame.slots, &[], count) }
             }
         }
     }
@@ -261,7 +249,7 @@ impl Program {
 
 /// # Safety
 /// As of [`Program::run`], for instructions of that program.
-unsafe fn run(instructions: &[Instruction], slots: &[Slot], count: usize) {
+unsafe fn run(instructions: &[Instruction], slots: &[Slot], mut fronts: &[usize], count: usize) {
     let mut next = 0;
     while let Some(instruction) = instructions.get(next) {
         next += 1;
@@ -279,8 +267,11 @@ unsafe fn run(instructions: &[Instruction], slots: &[Slot], count: usize) {
                 // SAFETY: the same.
                 unsafe { adds(slots[*target].start, &terms, count, *vectors) };
             }
-            // SAFETY: promises of a machine by invariants 1, 3 and 4, and the caller's.
-            Instruction::Steps { machine, steps } => unsafe { machine(steps, slots, count) },
+            Instruction::Steps { machine, steps } => {
+                let fronts = std::mem::take(&mut fronts);
+                // SAFETY: promises of a machine by invariants 1, 3 and 4, and the caller's.
+                unsafe { machine(steps, slots, fronts, count) }
+            }
             Instruction::Guard { mask, yes, skip } => {
                 let slot = slots[*mask];
                 let count = if slot.step == 0 { CHUNK } else { count };

@@ -68,7 +68,7 @@ pub unsafe fn map_raw(
         return Ok(());
     }
     // SAFETY: promises 1 and 2; that elements lie inside of their bytes was just checked.
-    unsafe { each_block(program, sources, scratch, &store) };
+    unsafe { each_block(scratch, &store) };
     Ok(())
 }
 
@@ -76,43 +76,33 @@ pub unsafe fn map_raw(
 ///
 /// # Safety
 /// Promises 1 and 2 of the parent module; sources and targets were checked.
-unsafe fn each_block(
-    program: &Program,
-    sources: &[RawSource<'_>],
-    scratch: &mut Scratch,
-    store: &Store<'_>,
-) {
+unsafe fn each_block(scratch: &mut Scratch, store: &Store<'_>) {
+    let (program, sources) = (store.program, store.sources);
     let Scratch { walk, frame, .. } = scratch;
     walk.arrange();
     frame.prepare(program);
     fill_scalars(program, sources, frame);
     store.choose_ways(walk, frame);
-    if find_turned(program, sources, walk, frame) {
-        // SAFETY: the caller's promises.
-        return unsafe { each_panel(sources, walk, frame, store) };
-    }
+    store.find_fronts(walk, frame);
     let row = walk.row();
     // What is to be streamed must not leave the first cache before.
     let near = frame.ways.contains(&Way::Streamed) && !program.instructions.is_empty();
     let longest = if near { program.block().min(NEAR) } else { program.block() };
+    if find_turned(program, sources, walk, frame) {
+        // SAFETY: the caller's promises.
+        return unsafe { each_panel(walk, frame, store, longest) };
+    }
     if row <= longest / 2 && store.joins_rows(walk, frame) {
         // SAFETY: the caller's promises.
-        return unsafe { each_join(sources, walk, frame, (store, longest / row)) };
+        return unsafe { each_join(walk, frame, store, longest / row) };
     }
     loop {
         let (mut first, lead) = (0, store.lead(walk, frame));
         while first < row {
             let count = if first < lead { lead - first } else { row - first };
             let block = (first, longest.min(count));
-            store.before(walk, frame, first);
-            // SAFETY: the caller's promises. Slots are blocks of our own, sources that were
-            // checked, or targets that overlap no source and no other target.
-            unsafe {
-                load(program, sources, walk, frame, block);
-                program.run(&frame.slots, block.1);
-                program.copy(frame, block.1);
-                store.after(walk, frame, block);
-            }
+            // SAFETY: the caller's promises.
+            unsafe { store.compute(walk, frame, block) };
             first += block.1;
         }
         if !walk.advance() {
@@ -127,25 +117,14 @@ unsafe fn each_block(
 /// # Safety
 /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared,
 /// and rows can be joined.
-unsafe fn each_join(
-    sources: &[RawSource<'_>],
-    walk: &mut Walk,
-    frame: &mut Frame,
-    (store, most): (&Store<'_>, usize),
-) {
-    let program = store.program;
+unsafe fn each_join(walk: &mut Walk, frame: &mut Frame, store: &Store<'_>, most: usize) {
     loop {
         let rows = walk.folded_rows().unwrap_or(1).min(most);
         let block = (0, rows * walk.row());
-        store.before(walk, frame, 0);
-        // SAFETY: the caller's promises. Slots are blocks of our own, sources that were checked, or
-        // targets that overlap no source and no other target.
+        // SAFETY: the caller's promises.
         unsafe {
-            repeat_rows(program, sources, walk, frame, most);
-            load(program, sources, walk, frame, block);
-            program.run(&frame.slots, block.1);
-            program.copy(frame, block.1);
-            store.after(walk, frame, block);
+            repeat_rows(store.program, store.sources, walk, frame, most);
+            store.compute(walk, frame, block);
         }
         walk.skip_rows(rows - 1);
         if !walk.advance() {
@@ -161,6 +140,9 @@ pub(super) fn end_streams(frame: &Frame) {
         fence();
     }
 }
+
+/// More sources than this are not compared with each other.
+const FRONTS: usize = 32;
 
 /// Elements of blocks that are streamed.
 const NEAR: usize = 512;
@@ -218,6 +200,40 @@ impl Store<'_> {
         }
     }
 
+    /// Finds where large arrays are read for the first time, if elements of other rows are read as
+    /// well: processors expect the next element of a row, but take several rows for too many.
+    fn find_fronts(&self, walk: &Walk, frame: &mut Frame) {
+        let row = walk.row();
+        let is_row = |source: &usize| {
+            let memory = matches!(self.sources[*source], RawSource::Memory { .. });
+            memory && walk.stride(*source) == 1
+        };
+        let dtypes = self.program.inputs();
+        let widest = dtypes.iter().map(|dtype| dtype.bytes()).max().unwrap_or(0);
+        if row < NEAR || self.sources.len() > FRONTS || !worth_streaming(walk.elements() * widest) {
+            return;
+        }
+        let rows = (0..self.sources.len()).filter(is_row);
+        let mut several = false;
+        frame.fronts.extend(rows.clone().filter(|source| {
+            let own = self.bytes(walk, *source);
+            let alike = |other: &usize| {
+                other != source
+                    && dtypes[*other] == dtypes[*source]
+                    && walk.moves_alike(*source, *other)
+            };
+            let others = rows.clone().filter(alike).map(|other| self.bytes(walk, other));
+            others.filter(|bytes| !apart(&own, bytes)).fold(true, |first, bytes| {
+                let by = bytes.start - own.start;
+                several |= by.unsigned_abs() > row as u128 / 2;
+                first && by <= 0
+            })
+        }));
+        if !several {
+            frame.fronts.clear();
+        }
+    }
+
     /// Whether rows that follow each other can be computed as one. Notes the sources that are the
     /// same in each.
     fn joins_rows(&self, walk: &Walk, frame: &mut Frame) -> bool {
@@ -272,8 +288,25 @@ impl Store<'_> {
         .min(walk.row())
     }
 
+    /// Computes a block of a row, or of rows that are joined, from the place of the walk on.
+    ///
+    /// # Safety
+    /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is
+    /// prepared, and what repeats is in its slots.
+    pub(super) unsafe fn compute(&self, walk: &Walk, frame: &mut Frame, block: (usize, usize)) {
+        self.before(walk, frame, block.0);
+        // SAFETY: the caller's promises. Slots are blocks or panels of our own, sources that were
+        // checked, or targets that overlap no source and no other target.
+        unsafe {
+            load(self.program, self.sources, walk, frame, block);
+            self.program.run(&frame.slots, &frame.fronts, block.1);
+            self.program.copy(frame, block.1);
+            self.after(walk, frame, block);
+        }
+    }
+
     /// Brings the slots of direct targets to a block.
-    pub(super) fn before(&self, walk: &Walk, frame: &mut Frame, first: usize) {
+    fn before(&self, walk: &Walk, frame: &mut Frame, first: usize) {
         for (index, target) in self.targets.iter().enumerate() {
             let operand = self.sources.len() + index;
             if matches!(frame.ways[index], Way::Direct | Way::Past) {
@@ -289,7 +322,7 @@ impl Store<'_> {
     ///
     /// # Safety
     /// Promises 1 and 2 of the parent module; targets were checked and the block computed.
-    pub(super) unsafe fn after(&self, walk: &Walk, frame: &Frame, (first, count): (usize, usize)) {
+    unsafe fn after(&self, walk: &Walk, frame: &Frame, (first, count): (usize, usize)) {
         for (index, (target, dtype)) in self.targets.iter().zip(self.program.outputs()).enumerate()
         {
             let operand = self.sources.len() + index;

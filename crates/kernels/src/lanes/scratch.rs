@@ -52,6 +52,8 @@ pub(crate) struct Frame {
     pub(super) repeats: Vec<bool>,
     /// How outputs come to their targets.
     pub(super) ways: Vec<Way>,
+    /// The inputs whose memory is asked for before it is needed.
+    pub(super) fronts: Vec<usize>,
     /// The inputs whose rows are columns in memory.
     pub(super) turned: Vec<usize>,
     panels: Vec<Line>,
@@ -83,6 +85,7 @@ impl Frame {
         self.repeats.clear();
         self.repeats.resize(program.inputs.len(), false);
         self.turned.clear();
+        self.fronts.clear();
         self.ways.clear();
         self.ways.resize(program.outputs.len(), Way::Copied);
         let first = program.inputs.len() + program.outputs.len();

@@ -3,7 +3,7 @@
 use pantile_lanes::{DType, Node, One, Op, Two};
 
 use super::known::Nodes;
-use super::machine::{Code, NONE, Step, machine};
+use super::machine::{Code, Kind, NONE, Step, machine};
 use crate::simd::Vectors;
 
 /// Bytes of the lanes of a node that a machine computes; none if it needs a loop of its own.
@@ -105,14 +105,19 @@ pub(super) fn step(
         _ => (Code::Abs, 0, 0, false),
     };
     let first = if accumulator == Some(first) { NONE } else { slots(first) };
-    Step { code, flat, first, x, y, target: NONE, words, more: Vec::new() }
+    Step { code, flat, first, x, y, canonical: false, target: NONE, words, more: Vec::new() }
 }
 
 /// Makes a step part of the one before it, if there is a code for both: every step takes about as
 /// long as two operations.
 pub(super) fn join(before: &mut Step, step: &Step) -> bool {
-    if step.first != NONE || before.target != NONE {
+    if step.first != NONE || before.target != NONE || before.canonical {
         return false;
+    }
+    let is_truth = matches!(before.code.kind(), Kind::Truth);
+    if step.code == Code::Canonical && !is_truth {
+        (before.canonical, before.target) = (true, step.target);
+        return true;
     }
     let code = match (before.code, step.code) {
         (Code::TimesPlus, Code::TimesPlus) if before.flat && step.flat && before.x == step.x => {
@@ -121,10 +126,23 @@ pub(super) fn join(before: &mut Step, step: &Step) -> bool {
         }
         (Code::Horner, Code::TimesPlus) if step.flat && before.x == step.x => Code::Horner,
         (Code::AddProduct, Code::AddProduct) if before.flat && step.flat => {
-            before.more.extend([before.x, before.y]);
+            before.more.extend([before.x, before.y, step.x, step.y]);
+            (before.x, before.y) = (NONE, NONE);
             Code::AddProducts
         }
-        (Code::AddProducts, Code::AddProduct) if step.flat => Code::AddProducts,
+        (Code::Mul, Code::AddProduct) if before.flat && step.flat => {
+            before.more.extend([step.x, step.y]);
+            before.y = NONE;
+            Code::AddProducts
+        }
+        (Code::AddProducts, Code::AddProduct) if step.flat && before.y == NONE => {
+            before.more.extend([step.x, step.y]);
+            Code::AddProducts
+        }
+        (Code::AddProducts, Code::Add) if !step.flat && before.y == NONE => {
+            before.y = step.x;
+            Code::AddProducts
+        }
         (Code::Neg, Code::TimesPlus) => Code::NegTimesPlus,
         (Code::Neg, Code::PlusFused) => Code::FusedMinus,
         // A constant is best read once for all vectors.
@@ -137,7 +155,7 @@ pub(super) fn join(before: &mut Step, step: &Step) -> bool {
     };
     match code {
         Code::Horner => before.more.push(step.y),
-        Code::AddProducts => before.more.extend([step.x, step.y]),
+        Code::AddProducts => {}
         Code::NegTimesPlus | Code::FusedMinus => {
             (before.x, before.y, before.flat) = (step.x, step.y, step.flat);
         }

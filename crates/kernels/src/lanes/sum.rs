@@ -6,7 +6,6 @@
 
 #![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
 
-use std::marker::PhantomData;
 use std::ops::{Add, Sub};
 
 use pantile_lanes::{DType, Terms};
@@ -62,7 +61,7 @@ unsafe fn all<T: Float, const N: usize>(
             // SAFETY: the same.
             unsafe { std::slice::from_raw_parts(start.cast::<Loose<T>>(), length) }
         });
-        if vectors.run(Quick { target, terms, floats: PhantomData }) {
+        if vectors.run(Quick { target, terms }) {
             continue;
         }
         for (at, target) in target.iter_mut().enumerate() {
@@ -77,7 +76,6 @@ unsafe fn all<T: Float, const N: usize>(
 struct Quick<'a, T: Float, const N: usize> {
     target: &'a mut [Loose<T>],
     terms: [&'a [Loose<T>]; N],
-    floats: PhantomData<T>,
 }
 
 impl<T: Float, const N: usize> Body for Quick<'_, T, N> {

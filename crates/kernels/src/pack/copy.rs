@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "copies through pointers; see the promises of the parent module")]
 
 use super::stream;
-use super::walk::{Tile, tiles};
+use super::walk::{Share, Tile, tiles_of};
 use crate::nest::Nest;
 
 /// Runs of at most this many bytes are copied in place; longer ones by the system's routine.
@@ -26,6 +26,24 @@ pub unsafe fn copy(
     target: *mut u8,
     streaming: bool,
 ) {
+    // SAFETY: promises 1 to 4 are the caller's.
+    unsafe { copy_share(nest, Share::ALL, element_bytes, (source, target), streaming) }
+}
+
+/// Copies the elements of one share of a nest; see [`copy`]. Several threads may copy one each.
+///
+/// # Safety
+/// As of [`copy`].
+///
+/// # Panics
+/// As of [`copy`].
+pub unsafe fn copy_share(
+    nest: &Nest,
+    share: Share,
+    element_bytes: usize,
+    (source, target): (*const u8, *mut u8),
+    streaming: bool,
+) {
     let copy_as = match element_bytes {
         1 => copy_elements::<u8>,
         2 => copy_elements::<u16>,
@@ -35,14 +53,19 @@ pub unsafe fn copy(
         other => panic!("got elements of {other} bytes, expected 1, 2, 4, 8 or 16"),
     };
     // SAFETY: promises 1 to 4 are the caller's.
-    unsafe { copy_as(nest, source, target, streaming) }
+    unsafe { copy_as((nest, share), source, target, streaming) }
 }
 
 /// # Safety
 /// Promises 1 to 4, for elements of type `T`.
-unsafe fn copy_elements<T: Copy>(nest: &Nest, source: *const u8, target: *mut u8, streaming: bool) {
+unsafe fn copy_elements<T: Copy>(
+    (nest, share): (&Nest, Share),
+    source: *const u8,
+    target: *mut u8,
+    streaming: bool,
+) {
     let (source, target) = (source.cast::<T>(), target.cast::<T>());
-    tiles(nest, |start, tile| {
+    tiles_of(nest, share, |start, tile| {
         // SAFETY: promises 1 to 4 and 6: the tile lies inside of both memories.
         unsafe {
             let at = Ends { source: source.add(start.source), target: target.add(start.target) };

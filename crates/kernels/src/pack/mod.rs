@@ -35,7 +35,8 @@ pub use checked::{
     fill_bytes, fill_elements,
 };
 pub use combine::combine;
-pub use copy::copy;
+pub use copy::{copy, copy_share};
 pub use fill::fill;
 pub use stream::worth_streaming;
 pub use two::{Twin, combine_two};
+pub use walk::Share;

@@ -1,6 +1,8 @@
 //! The outer loops of a nest, down to tiles of rows.
 
-use crate::nest::{Dim, Level, Nest, Pair};
+use smallvec::SmallVec;
+
+use crate::nest::{Dim, Level, Loop, Nest, Pair};
 
 /// The two innermost loops of a nest: runs of elements in rows.
 #[derive(Clone, Copy)]
@@ -24,6 +26,67 @@ pub(super) fn tiles(nest: &Nest, mut visit: impl FnMut(Pair, &Tile<'_>)) {
     for nest in nest.loops() {
         let (outer, tile) = split(&nest.levels);
         walk(outer, nest.start, &mut |start| visit(start, &tile));
+    }
+}
+
+/// One of several parts of a nest: no two have a pair in common, and all together have all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which one.
+    pub part: usize,
+    /// Of how many; at least one.
+    pub of: usize,
+}
+
+impl Share {
+    /// The only part.
+    pub const ALL: Self = Self { part: 0, of: 1 };
+
+    /// Its range of so many, in multiples of a grain.
+    #[must_use]
+    pub fn range(self, count: usize, grain: usize) -> std::ops::Range<usize> {
+        let grains = count.div_ceil(grain);
+        let start = |part: usize| (grains * part / self.of * grain).min(count);
+        start(self.part)..start(self.part + 1)
+    }
+
+    /// Its share of a nest: one of the loops is shorter, and begins later. Where there are lists the
+    /// first part has everything.
+    fn cut(self, nest: &Loop) -> Option<(Pair, SmallVec<[Level; 8]>)> {
+        let dims = nest.levels.iter().map(|level| match level {
+            Level::Strided(dim) => Some(*dim),
+            Level::Listed(_) => None,
+        });
+        let dims: Option<SmallVec<[Dim; 8]>> = dims.collect();
+        let Some(mut dims) = dims.filter(|dims| !dims.is_empty()) else {
+            return (self.part == 0).then(|| (nest.start, nest.levels.iter().cloned().collect()));
+        };
+        // Runs are not cut into pieces of less than a few lines.
+        let grain = |at: usize| if at + 1 == dims.len() { GRAIN } else { 1 };
+        let grains = |at: usize| dims[at].count.div_ceil(grain(at));
+        let enough = (0..dims.len()).find(|at| grains(*at) >= self.of);
+        let at = enough.or_else(|| (0..dims.len()).max_by_key(|at| grains(*at)))?;
+        let (range, dim) = (self.range(dims[at].count, grain(at)), &mut dims[at]);
+        dim.count = range.len();
+        let source = nest.start.source + range.start * dim.source;
+        let target = nest.start.target + range.start * dim.target;
+        let levels = dims.into_iter().map(Level::Strided).collect();
+        (!range.is_empty()).then_some((Pair { source, target }, levels))
+    }
+}
+
+/// Elements of runs that stay together.
+const GRAIN: usize = 64;
+
+/// Calls `visit` with the start of every tile of a share.
+pub(super) fn tiles_of(nest: &Nest, share: Share, mut visit: impl FnMut(Pair, &Tile<'_>)) {
+    if share == Share::ALL {
+        return tiles(nest, visit);
+    }
+    for nest in nest.loops() {
+        let Some((start, levels)) = share.cut(nest) else { continue };
+        let (outer, tile) = split(&levels);
+        walk(outer, start, &mut |start| visit(start, &tile));
     }
 }
 
@@ -93,4 +156,56 @@ pub(super) fn each_offset(nest: &Nest, side: Side, mut visit: impl FnMut(usize))
 pub(super) enum Side {
     Source,
     Target,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Layout;
+    use pantile_geometry::{IndexSet, Slab};
+
+    fn pairs(nest: &Nest, share: Share) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        tiles_of(nest, share, |start, tile| {
+            tile.rows.each(|source, target| {
+                for at in 0..tile.run.count {
+                    let inner = (at * tile.run.source, at * tile.run.target);
+                    pairs.push((start.source + source + inner.0, start.target + target + inner.1));
+                }
+            });
+        });
+        pairs
+    }
+
+    #[test]
+    fn shares_together_have_every_pair_once() {
+        let layout = |axes: &[IndexSet], shape: &[usize]| {
+            let axes = axes.iter().map(|set| set.indices().clone()).collect();
+            Layout::of(&Slab { axes }, shape).expect("a region of the shape")
+        };
+        let list = IndexSet::from_list(vec![0, 1, 4, 9, 16, 25]);
+        let range = |length: usize| IndexSet::range(1, 1 + length);
+        for source in [
+            Layout::dense(3, 0),
+            Layout::dense(3, 1),
+            Layout::dense(3, 1000),
+            layout(&[range(7), range(5)], &[9, 9]),
+            layout(&[range(2), range(500)], &[4, 600]),
+            layout(&[range(2), range(3), range(4), range(2)], &[5, 5, 5, 5]),
+            layout(&[list.clone(), range(6)], &[30, 8]),
+            layout(&[list], &[26]),
+        ] {
+            let nest =
+                Nest::joint(&source, &Layout::dense(2, source.len())).expect("equal lengths");
+            let mut all = pairs(&nest, Share::ALL);
+            assert_eq!(all.len(), source.len());
+            all.sort_unstable();
+            for of in 1..9 {
+                let shares = (0..of).flat_map(|part| pairs(&nest, Share { part, of }));
+                let mut shares: Vec<_> = shares.collect();
+                shares.sort_unstable();
+                assert_eq!(shares, all, "{of} shares of {nest:?}");
+            }
+        }
+    }
 }

@@ -9,6 +9,7 @@
 //! the index where the element has it, and `i64::MAX` elsewhere.
 
 mod fold;
+mod merge;
 mod product;
 mod rounded;
 mod run;

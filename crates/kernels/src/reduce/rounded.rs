@@ -50,6 +50,16 @@ pub(super) struct Rounded<'a> {
     pub(super) exact: bool,
 }
 
+/// Writes a sum divided by a count to a cell of a type.
+pub(super) fn write_rounded(sum: &ExactSum, (dtype, count): (DType, u64), cell: &mut [u8]) {
+    match (dtype, count) {
+        (DType::F32, 1) => cell.copy_from_slice(&sum.to_f32().to_ne_bytes()),
+        (DType::F32, count) => cell.copy_from_slice(&sum.divided_f32(count).to_ne_bytes()),
+        (_, 1) => cell.copy_from_slice(&sum.to_f64().to_ne_bytes()),
+        (_, count) => cell.copy_from_slice(&sum.divided_f64(count).to_ne_bytes()),
+    }
+}
+
 /// Where the cells of sums are: the first, and how far the next one is.
 type Places = (usize, isize);
 
@@ -62,13 +72,7 @@ impl Rounded<'_> {
     /// Writes a cell.
     pub(super) fn write(&mut self, place: usize, sum: &ExactSum) {
         let (size, at) = (self.dtype.bytes(), place * self.dtype.bytes());
-        let cell = &mut self.bytes[at..at + size];
-        match (self.dtype, self.count) {
-            (DType::F32, 1) => cell.copy_from_slice(&sum.to_f32().to_ne_bytes()),
-            (DType::F32, count) => cell.copy_from_slice(&sum.divided_f32(count).to_ne_bytes()),
-            (_, 1) => cell.copy_from_slice(&sum.to_f64().to_ne_bytes()),
-            (_, count) => cell.copy_from_slice(&sum.divided_f64(count).to_ne_bytes()),
-        }
+        write_rounded(sum, (self.dtype, self.count), &mut self.bytes[at..at + size]);
     }
 
     /// Rounds the quick sums to cells, and notes those that are not certain.

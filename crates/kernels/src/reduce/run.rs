@@ -260,7 +260,7 @@ impl Run<'_, '_> {
         unsafe {
             repeat_rows(self.program, self.sources, self.walk, self.frame, most);
             load_block(self.program, self.sources, self.walk, self.frame, (0, count));
-            self.program.run(self.frame.slots(), count);
+            self.program.run(self.frame.slots(), &[], count);
         }
     }
 
@@ -342,7 +342,7 @@ impl Run<'_, '_> {
                     {
                         continue;
                     }
-                    self.program.run(self.frame.slots(), block.1);
+                    self.program.run(self.frame.slots(), &[], block.1);
                 }
                 let (program, frame, count) = (self.program, &*self.frame, block.1);
                 for output in self.turn.clone() {

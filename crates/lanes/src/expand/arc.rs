@@ -2,14 +2,15 @@
 
 use super::build::{Build, Pair, two};
 use super::constants as c;
-use crate::{DType, Node};
+use crate::DType;
 
 /// pi / 2 and pi in two parts.
 const HALF: (f64, f64) = (c::HALF_PI[0], c::HALF_PI[1]);
 const WHOLE: (f64, f64) = (2.0 * c::HALF_PI[0], 2.0 * c::HALF_PI[1]);
 
 /// asin of the square root of z (up to 1/4): the root and the rest.
-fn asin_root(b: &mut Build<'_>, z: Node, root: Pair) -> Pair {
+#[inline(always)]
+fn asin_root<B: Build>(b: &mut B, z: B::Node, root: Pair<B::Node>) -> Pair<B::Node> {
     let p = b.poly(z, &c::ASIN);
     let cube = b.mul(z, root.hi);
     let rest = b.fma(cube, p, root.lo);
@@ -18,7 +19,8 @@ fn asin_root(b: &mut Build<'_>, z: Node, root: Pair) -> Pair {
 
 /// What asin and acos share: |x| and whether it is above 1/2, and the asin of |x| or, above,
 /// of sqrt((1 - |x|) / 2).
-fn asin_core(b: &mut Build<'_>, x: Node) -> (Node, Node, Pair) {
+#[inline(always)]
+fn asin_core<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, Pair<B::Node>) {
     let magnitude = b.abs(x);
     let outer = b.gt_f(magnitude, 0.5);
     let (minus, half) = (b.f(-0.5), b.f(0.5));
@@ -39,7 +41,8 @@ fn asin_core(b: &mut Build<'_>, x: Node) -> (Node, Node, Pair) {
 }
 
 /// asin(x).
-pub(super) fn asin(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn asin<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let (_, outer, core) = asin_core(b, x);
     let (hi, lo) = (b.mul_f(core.hi, -2.0), b.mul_f(core.lo, -2.0));
     let half = b.pair(HALF);
@@ -52,7 +55,8 @@ pub(super) fn asin(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// acos(x).
-pub(super) fn acos(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn acos<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let (_, outer, core) = asin_core(b, x);
     let negative = b.lt_f(x, 0.0);
     // Inside: pi/2 -+ core. Outside: 2 core, or pi - 2 core.
@@ -70,10 +74,11 @@ pub(super) fn acos(b: &mut Build<'_>, x: Node) -> Node {
 
 /// The angle of (x, y) with 0 <= y <= x, x normal and their quotient not below the normal range
 /// (where the low part is lost).
-fn octant(b: &mut Build<'_>, y: Node, x: Node) -> Pair {
+#[inline(always)]
+fn octant<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> Pair<B::Node> {
     let ratio = b.div(y, x);
     let eighths = b.mul_f(ratio, 8.0);
-    let nearest = b.push(crate::Op::One(crate::One::RoundEven, eighths));
+    let nearest = b.round_even(eighths);
     let place = b.cast(nearest, DType::U64);
     let tan = b.mul_f(nearest, 0.125);
     // atan(y/x) = atan(tan) + atan((y - tan x) / (x + tan y))
@@ -90,7 +95,7 @@ fn octant(b: &mut Build<'_>, y: Node, x: Node) -> Pair {
     let p = b.poly(square, &c::ATAN);
     let cube = b.mul(square, t.hi);
     let rest = b.fma(cube, p, t.lo);
-    let (high, low) = (b.lookup(&c::ATAN_HIGH, place), b.lookup(&c::ATAN_LOW, place));
+    let (high, low) = (b.lookup(c::ATAN_HIGH, place), b.lookup(c::ATAN_LOW, place));
     let sum = b.quick_sum(high, t.hi);
     let rest = b.add(rest, low);
     let rest = b.add(rest, sum.lo);
@@ -98,12 +103,12 @@ fn octant(b: &mut Build<'_>, y: Node, x: Node) -> Pair {
 }
 
 /// atan(x).
-pub(super) fn atan(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn atan<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let one = b.f(1.0);
     // From 2^60 on the angle is pi/2 to the last bit.
-    let limit = b.f(1_152_921_504_606_846_976.0);
-    let capped = b.min(magnitude, limit);
+    let capped = b.at_most(magnitude, 1_152_921_504_606_846_976.0);
     let steep = b.lt(one, capped);
     let (above, below) = (b.select(steep, one, capped), b.select(steep, capped, one));
     let angle = octant(b, above, below);
@@ -118,12 +123,14 @@ pub(super) fn atan(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// The angle of (x, y), all around.
-pub(super) fn atan2(b: &mut Build<'_>, y: Node, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn atan2<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> B::Node {
     atan2_pair(b, y, x).hi
 }
 
 /// The angle of (x, y) in two parts.
-pub(super) fn atan2_pair(b: &mut Build<'_>, y: Node, x: Node) -> Pair {
+#[inline(always)]
+pub(super) fn atan2_pair<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> Pair<B::Node> {
     let (mut up, mut along) = (b.abs(y), b.abs(x));
     let (both_low, both_high) = (b.is_inf(y), b.is_inf(x));
     let infinite = b.and(both_low, both_high);

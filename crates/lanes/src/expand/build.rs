@@ -1,4 +1,7 @@
-//! Writing expansions: short names for the primitive operations, and sums of two floats.
+//! Writing formulas: short names for the primitive operations, and sums of two floats.
+//!
+//! A formula is written once, for whatever its nodes are: those of a body that it is written to
+//! ([`Writer`]), or numbers that are computed at once ([`Plain`](super::plain)).
 
 use std::collections::BTreeMap;
 
@@ -6,9 +9,9 @@ use crate::{Body, DType, Element, Node, One, Op, Scalar, Table, Two};
 
 /// A number as the unevaluated sum of two floats, the second below half a unit of the first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
-    pub(super) hi: Node,
-    pub(super) lo: Node,
+pub(super) struct Pair<N = Node> {
+    pub(super) hi: N,
+    pub(super) lo: N,
 }
 
 /// 2^exponent, from -1022 to 1023: the same bits on every machine.
@@ -16,23 +19,350 @@ pub(super) const fn two(exponent: i64) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// Adds nodes to a body; constants are shared within one expansion.
-pub(super) struct Build<'b> {
-    body: &'b mut Body,
-    constants: BTreeMap<(DType, u64), Node>,
-}
-
-/// Declares methods that each add one node.
+/// Declares methods that each are one operation.
 macro_rules! nodes {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $op:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) = $method:ident($($given:expr),*);)*) => {$(
         $(#[$doc])*
-        pub(super) fn $name(&mut self, $($arg: Node),*) -> Node {
-            self.push($op)
+        #[inline(always)]
+        fn $name(&mut self, $($arg: Self::Node),*) -> Self::Node {
+            self.$method($($given),*)
         }
     )*};
 }
 
-impl<'b> Build<'b> {
+/// What formulas are made of. Everything else is written in terms of the first operations.
+pub(super) trait Build {
+    /// A lane.
+    type Node: Copy;
+
+    /// The type of a lane.
+    fn dtype(&self, x: Self::Node) -> DType;
+
+    /// A constant `F64`.
+    fn f(&mut self, value: f64) -> Self::Node;
+
+    /// A constant `U64`.
+    fn u(&mut self, value: u64) -> Self::Node;
+
+    /// An operation on one lane.
+    fn one(&mut self, op: One, x: Self::Node) -> Self::Node;
+
+    /// An operation on two lanes of a type.
+    fn two(&mut self, op: Two, x: Self::Node, y: Self::Node) -> Self::Node;
+
+    /// x * y + z, rounded once.
+    fn fma(&mut self, x: Self::Node, y: Self::Node, z: Self::Node) -> Self::Node;
+
+    /// The second where the first is true, else the third.
+    fn select(&mut self, which: Self::Node, yes: Self::Node, no: Self::Node) -> Self::Node;
+
+    /// The value in another type.
+    fn cast(&mut self, x: Self::Node, to: DType) -> Self::Node;
+
+    /// The bits as another type of the same width.
+    fn reinterpret(&mut self, x: Self::Node, to: DType) -> Self::Node;
+
+    /// The word of a table.
+    fn word(&mut self, table: Table, place: Self::Node) -> Self::Node;
+
+    nodes! {
+        add(x, y) = two(Two::Add, x, y);
+        sub(x, y) = two(Two::Sub, x, y);
+        mul(x, y) = two(Two::Mul, x, y);
+        div(x, y) = two(Two::Div, x, y);
+        rem(x, y) = two(Two::Rem, x, y);
+        min(x, y) = two(Two::Min, x, y);
+        max(x, y) = two(Two::Max, x, y);
+        and(x, y) = two(Two::And, x, y);
+        or(x, y) = two(Two::Or, x, y);
+        xor(x, y) = two(Two::Xor, x, y);
+        shl(x, y) = two(Two::Shl, x, y);
+        shr(x, y) = two(Two::Shr, x, y);
+        mul_high(x, y) = two(Two::MulHigh, x, y);
+        eq(x, y) = two(Two::Eq, x, y);
+        ne(x, y) = two(Two::Ne, x, y);
+        lt(x, y) = two(Two::Lt, x, y);
+        le(x, y) = two(Two::Le, x, y);
+        neg(x) = one(One::Neg, x);
+        abs(x) = one(One::Abs, x);
+        not(x) = one(One::Not, x);
+        sqrt(x) = one(One::Sqrt, x);
+        floor(x) = one(One::Floor, x);
+        round_even(x) = one(One::RoundEven, x);
+        /// The bits of an `F64` as `U64`.
+        bits(x) = reinterpret(x, DType::U64);
+        /// The `F64` with these bits.
+        float(x) = reinterpret(x, DType::F64);
+    }
+
+    /// The word of a table as `F64`.
+    #[inline(always)]
+    fn lookup(&mut self, table: Table, place: Self::Node) -> Self::Node {
+        let word = self.word(table, place);
+        self.float(word)
+    }
+
+    /// The smaller of a number and a bound that is not zero.
+    #[inline(always)]
+    fn at_most(&mut self, x: Self::Node, bound: f64) -> Self::Node {
+        let bound = self.f(bound);
+        self.min(x, bound)
+    }
+
+    /// The larger of a number and a bound that is not zero.
+    #[inline(always)]
+    fn at_least(&mut self, x: Self::Node, bound: f64) -> Self::Node {
+        let bound = self.f(bound);
+        self.max(x, bound)
+    }
+
+    /// A polynomial, its coefficients from the lowest on.
+    #[inline(always)]
+    fn poly(&mut self, x: Self::Node, coefficients: &[f64]) -> Self::Node {
+        let (last, others) = coefficients.split_last().expect("polynomials have coefficients");
+        let mut sum = self.f(*last);
+        for coefficient in others.iter().rev() {
+            let coefficient = self.f(*coefficient);
+            sum = self.fma(sum, x, coefficient);
+        }
+        sum
+    }
+
+    /// Addition of a constant.
+    #[inline(always)]
+    fn add_f(&mut self, x: Self::Node, value: f64) -> Self::Node {
+        let value = self.f(value);
+        self.add(x, value)
+    }
+
+    /// Multiplication with a constant.
+    #[inline(always)]
+    fn mul_f(&mut self, x: Self::Node, value: f64) -> Self::Node {
+        let value = self.f(value);
+        self.mul(x, value)
+    }
+
+    /// Below a constant.
+    #[inline(always)]
+    fn lt_f(&mut self, x: Self::Node, value: f64) -> Self::Node {
+        let value = self.f(value);
+        self.lt(x, value)
+    }
+
+    /// Neither infinity nor a NaN: not above the largest number. Compilers turn a comparison with
+    /// infinity into another one, for which valgrind has wrong results.
+    #[inline(always)]
+    fn is_below_infinity(&mut self, x: Self::Node) -> Self::Node {
+        let most = self.f(f64::MAX);
+        self.le(x, most)
+    }
+
+    /// Above a constant.
+    #[inline(always)]
+    fn gt_f(&mut self, x: Self::Node, value: f64) -> Self::Node {
+        let value = self.f(value);
+        self.lt(value, x)
+    }
+
+    /// Equal to a constant.
+    #[inline(always)]
+    fn eq_f(&mut self, x: Self::Node, value: f64) -> Self::Node {
+        let value = self.f(value);
+        self.eq(x, value)
+    }
+
+    /// A constant where a condition is true.
+    #[inline(always)]
+    fn select_f(&mut self, which: Self::Node, yes: f64, no: Self::Node) -> Self::Node {
+        let yes = self.f(yes);
+        self.select(which, yes, no)
+    }
+
+    /// One of two constants.
+    #[inline(always)]
+    fn either_f(&mut self, which: Self::Node, yes: f64, no: f64) -> Self::Node {
+        let no = self.f(no);
+        self.select_f(which, yes, no)
+    }
+
+    /// Shifts up by a constant.
+    #[inline(always)]
+    fn shl_u(&mut self, x: Self::Node, amount: u64) -> Self::Node {
+        let amount = self.u(amount);
+        self.shl(x, amount)
+    }
+
+    /// Shifts down by a constant.
+    #[inline(always)]
+    fn shr_u(&mut self, x: Self::Node, amount: u64) -> Self::Node {
+        let amount = self.u(amount);
+        self.shr(x, amount)
+    }
+
+    /// Bits of both, one of them constant.
+    #[inline(always)]
+    fn and_u(&mut self, x: Self::Node, mask: u64) -> Self::Node {
+        let mask = self.u(mask);
+        self.and(x, mask)
+    }
+
+    /// The sign bit of an `F64`, as `U64`.
+    #[inline(always)]
+    fn sign_of(&mut self, x: Self::Node) -> Self::Node {
+        let bits = self.bits(x);
+        self.and_u(bits, 1 << 63)
+    }
+
+    /// x with its sign turned where a bit pattern has its sign bit set.
+    #[inline(always)]
+    fn xor_sign(&mut self, x: Self::Node, sign: Self::Node) -> Self::Node {
+        let bits = self.bits(x);
+        let bits = self.xor(bits, sign);
+        self.float(bits)
+    }
+
+    /// The magnitude of an `F64` with the sign of another.
+    #[inline(always)]
+    fn copysign(&mut self, x: Self::Node, y: Self::Node) -> Self::Node {
+        let (magnitude, sign) = (self.abs(x), self.sign_of(y));
+        let magnitude = self.bits(magnitude);
+        let bits = self.or(magnitude, sign);
+        self.float(bits)
+    }
+
+    /// True for a NaN.
+    #[inline(always)]
+    fn is_nan(&mut self, x: Self::Node) -> Self::Node {
+        self.ne(x, x)
+    }
+
+    /// True for an infinity.
+    #[inline(always)]
+    fn is_inf(&mut self, x: Self::Node) -> Self::Node {
+        let magnitude = self.abs(x);
+        self.eq_f(magnitude, f64::INFINITY)
+    }
+
+    /// True for a number that is not infinite.
+    #[inline(always)]
+    fn is_finite(&mut self, x: Self::Node) -> Self::Node {
+        let magnitude = self.abs(x);
+        self.is_below_infinity(magnitude)
+    }
+
+    /// The exact sum of two floats.
+    #[inline(always)]
+    fn two_sum(&mut self, x: Self::Node, y: Self::Node) -> Pair<Self::Node> {
+        let hi = self.add(x, y);
+        let part = self.sub(hi, x);
+        let rest = self.sub(hi, part);
+        let (x, y) = (self.sub(x, rest), self.sub(y, part));
+        Pair { hi, lo: self.add(x, y) }
+    }
+
+    /// The exact sum of two floats, the first not smaller than the second, or zero.
+    #[inline(always)]
+    fn quick_sum(&mut self, x: Self::Node, y: Self::Node) -> Pair<Self::Node> {
+        let hi = self.add(x, y);
+        let part = self.sub(hi, x);
+        Pair { hi, lo: self.sub(y, part) }
+    }
+
+    /// The exact product of two floats.
+    #[inline(always)]
+    fn two_product(&mut self, x: Self::Node, y: Self::Node) -> Pair<Self::Node> {
+        let hi = self.mul(x, y);
+        let minus = self.neg(hi);
+        Pair { hi, lo: self.fma(x, y, minus) }
+    }
+
+    /// A pair of constants.
+    #[inline(always)]
+    fn pair(&mut self, (hi, lo): (f64, f64)) -> Pair<Self::Node> {
+        Pair { hi: self.f(hi), lo: self.f(lo) }
+    }
+
+    /// The product of two pairs.
+    #[inline(always)]
+    fn mul_pair(&mut self, x: Pair<Self::Node>, y: Pair<Self::Node>) -> Pair<Self::Node> {
+        let product = self.two_product(x.hi, y.hi);
+        let lo = self.fma(x.hi, y.lo, product.lo);
+        let lo = self.fma(x.lo, y.hi, lo);
+        self.quick_sum(product.hi, lo)
+    }
+
+    /// The sum of two pairs.
+    #[inline(always)]
+    fn add_pair(&mut self, x: Pair<Self::Node>, y: Pair<Self::Node>) -> Pair<Self::Node> {
+        let sum = self.two_sum(x.hi, y.hi);
+        let lo = self.add(x.lo, y.lo);
+        let lo = self.add(lo, sum.lo);
+        self.quick_sum(sum.hi, lo)
+    }
+
+    /// The sum of a pair and a float.
+    #[inline(always)]
+    fn add_to_pair(&mut self, x: Pair<Self::Node>, y: Self::Node) -> Pair<Self::Node> {
+        let sum = self.two_sum(x.hi, y);
+        let lo = self.add(x.lo, sum.lo);
+        self.quick_sum(sum.hi, lo)
+    }
+
+    /// The quotient of two pairs.
+    #[inline(always)]
+    fn div_pair(&mut self, x: Pair<Self::Node>, y: Pair<Self::Node>) -> Pair<Self::Node> {
+        let hi = self.div(x.hi, y.hi);
+        let minus = self.neg(hi);
+        let rest = self.fma(minus, y.hi, x.hi);
+        let rest = self.add(rest, x.lo);
+        let rest = self.fma(minus, y.lo, rest);
+        let lo = self.div(rest, y.hi);
+        self.quick_sum(hi, lo)
+    }
+
+    /// The square root of a pair.
+    #[inline(always)]
+    fn sqrt_pair(&mut self, x: Pair<Self::Node>) -> Pair<Self::Node> {
+        let hi = self.sqrt(x.hi);
+        let minus = self.neg(hi);
+        let rest = self.fma(minus, hi, x.hi);
+        let rest = self.add(rest, x.lo);
+        let twice = self.add(hi, hi);
+        let lo = self.div(rest, twice);
+        Pair { hi, lo }
+    }
+
+    /// Both parts negated.
+    #[inline(always)]
+    fn neg_pair(&mut self, x: Pair<Self::Node>) -> Pair<Self::Node> {
+        Pair { hi: self.neg(x.hi), lo: self.neg(x.lo) }
+    }
+
+    /// One of two pairs.
+    #[inline(always)]
+    fn select_pair(
+        &mut self,
+        which: Self::Node,
+        yes: Pair<Self::Node>,
+        no: Pair<Self::Node>,
+    ) -> Pair<Self::Node> {
+        Pair { hi: self.select(which, yes.hi, no.hi), lo: self.select(which, yes.lo, no.lo) }
+    }
+
+    /// A pair as one float.
+    #[inline(always)]
+    fn rounded(&mut self, x: Pair<Self::Node>) -> Self::Node {
+        self.add(x.hi, x.lo)
+    }
+}
+
+/// Adds nodes to a body; constants are shared within one expansion.
+pub(super) struct Writer<'b> {
+    body: &'b mut Body,
+    constants: BTreeMap<(DType, u64), Node>,
+}
+
+impl<'b> Writer<'b> {
     pub(super) fn new(body: &'b mut Body) -> Self {
         Self { body, constants: BTreeMap::new() }
     }
@@ -43,10 +373,6 @@ impl<'b> Build<'b> {
         self.body.push(op).expect("an expansion keeps the types of its lanes")
     }
 
-    pub(super) fn dtype(&self, x: Node) -> DType {
-        self.body.dtype(x)
-    }
-
     fn constant<T: Element>(&mut self, value: T, bits: u64) -> Node {
         if let Some(known) = self.constants.get(&(T::DTYPE, bits)) {
             return *known;
@@ -54,16 +380,6 @@ impl<'b> Build<'b> {
         let node = self.push(Op::Const(Scalar::of(value)));
         self.constants.insert((T::DTYPE, bits), node);
         node
-    }
-
-    /// A constant `F64`.
-    pub(super) fn f(&mut self, value: f64) -> Node {
-        self.constant(value, value.to_bits())
-    }
-
-    /// A constant `U64`.
-    pub(super) fn u(&mut self, value: u64) -> Node {
-        self.constant(value, value)
     }
 
     /// A constant `Bool`.
@@ -83,248 +399,48 @@ impl<'b> Build<'b> {
             }
         }
     }
+}
 
-    nodes! {
-        add(x, y) = Op::Two(Two::Add, x, y);
-        sub(x, y) = Op::Two(Two::Sub, x, y);
-        mul(x, y) = Op::Two(Two::Mul, x, y);
-        div(x, y) = Op::Two(Two::Div, x, y);
-        rem(x, y) = Op::Two(Two::Rem, x, y);
-        min(x, y) = Op::Two(Two::Min, x, y);
-        max(x, y) = Op::Two(Two::Max, x, y);
-        and(x, y) = Op::Two(Two::And, x, y);
-        or(x, y) = Op::Two(Two::Or, x, y);
-        xor(x, y) = Op::Two(Two::Xor, x, y);
-        shl(x, y) = Op::Two(Two::Shl, x, y);
-        shr(x, y) = Op::Two(Two::Shr, x, y);
-        mul_high(x, y) = Op::Two(Two::MulHigh, x, y);
-        eq(x, y) = Op::Two(Two::Eq, x, y);
-        ne(x, y) = Op::Two(Two::Ne, x, y);
-        lt(x, y) = Op::Two(Two::Lt, x, y);
-        le(x, y) = Op::Two(Two::Le, x, y);
-        neg(x) = Op::One(One::Neg, x);
-        abs(x) = Op::One(One::Abs, x);
-        not(x) = Op::One(One::Not, x);
-        sqrt(x) = Op::One(One::Sqrt, x);
-        floor(x) = Op::One(One::Floor, x);
-        /// x * y + z, rounded once.
-        fma(x, y, z) = Op::MulAdd(x, y, z);
-        select(which, yes, no) = Op::Select(which, yes, no);
-        /// The bits of an `F64` as `U64`.
-        bits(x) = Op::Bits(x, DType::U64);
-        /// The `F64` with these bits.
-        float(x) = Op::Bits(x, DType::F64);
+impl Build for Writer<'_> {
+    type Node = Node;
+
+    fn dtype(&self, x: Node) -> DType {
+        self.body.dtype(x)
     }
 
-    pub(super) fn cast(&mut self, x: Node, to: DType) -> Node {
+    fn f(&mut self, value: f64) -> Node {
+        self.constant(value, value.to_bits())
+    }
+
+    fn u(&mut self, value: u64) -> Node {
+        self.constant(value, value)
+    }
+
+    fn one(&mut self, op: One, x: Node) -> Node {
+        self.push(Op::One(op, x))
+    }
+
+    fn two(&mut self, op: Two, x: Node, y: Node) -> Node {
+        self.push(Op::Two(op, x, y))
+    }
+
+    fn fma(&mut self, x: Node, y: Node, z: Node) -> Node {
+        self.push(Op::MulAdd(x, y, z))
+    }
+
+    fn select(&mut self, which: Node, yes: Node, no: Node) -> Node {
+        self.push(Op::Select(which, yes, no))
+    }
+
+    fn cast(&mut self, x: Node, to: DType) -> Node {
         if self.dtype(x) == to { x } else { self.push(Op::Cast(x, to)) }
     }
 
-    /// The word of a table as `F64`.
-    pub(super) fn lookup(&mut self, table: &'static Table, place: Node) -> Node {
-        let word = self.push(Op::Table(*table, place));
-        self.float(word)
+    fn reinterpret(&mut self, x: Node, to: DType) -> Node {
+        self.push(Op::Bits(x, to))
     }
 
-    /// The word of a table.
-    pub(super) fn word(&mut self, table: &'static Table, place: Node) -> Node {
-        self.push(Op::Table(*table, place))
-    }
-
-    /// A polynomial, its coefficients from the lowest on.
-    pub(super) fn poly(&mut self, x: Node, coefficients: &[f64]) -> Node {
-        let (last, others) = coefficients.split_last().expect("polynomials have coefficients");
-        let mut sum = self.f(*last);
-        for coefficient in others.iter().rev() {
-            let coefficient = self.f(*coefficient);
-            sum = self.fma(sum, x, coefficient);
-        }
-        sum
-    }
-
-    /// Addition of a constant.
-    pub(super) fn add_f(&mut self, x: Node, value: f64) -> Node {
-        let value = self.f(value);
-        self.add(x, value)
-    }
-
-    /// Multiplication with a constant.
-    pub(super) fn mul_f(&mut self, x: Node, value: f64) -> Node {
-        let value = self.f(value);
-        self.mul(x, value)
-    }
-
-    /// Below a constant.
-    pub(super) fn lt_f(&mut self, x: Node, value: f64) -> Node {
-        let value = self.f(value);
-        self.lt(x, value)
-    }
-
-    /// Above a constant.
-    pub(super) fn gt_f(&mut self, x: Node, value: f64) -> Node {
-        let value = self.f(value);
-        self.lt(value, x)
-    }
-
-    /// Equal to a constant.
-    pub(super) fn eq_f(&mut self, x: Node, value: f64) -> Node {
-        let value = self.f(value);
-        self.eq(x, value)
-    }
-
-    /// A constant where a condition is true.
-    pub(super) fn select_f(&mut self, which: Node, yes: f64, no: Node) -> Node {
-        let yes = self.f(yes);
-        self.select(which, yes, no)
-    }
-
-    /// One of two constants.
-    pub(super) fn either_f(&mut self, which: Node, yes: f64, no: f64) -> Node {
-        let no = self.f(no);
-        self.select_f(which, yes, no)
-    }
-
-    /// Shifts up by a constant.
-    pub(super) fn shl_u(&mut self, x: Node, amount: u64) -> Node {
-        let amount = self.u(amount);
-        self.shl(x, amount)
-    }
-
-    /// Shifts down by a constant.
-    pub(super) fn shr_u(&mut self, x: Node, amount: u64) -> Node {
-        let amount = self.u(amount);
-        self.shr(x, amount)
-    }
-
-    /// Bits of both, one of them constant.
-    pub(super) fn and_u(&mut self, x: Node, mask: u64) -> Node {
-        let mask = self.u(mask);
-        self.and(x, mask)
-    }
-
-    /// The sign bit of an `F64`, as `U64`.
-    pub(super) fn sign_of(&mut self, x: Node) -> Node {
-        let bits = self.bits(x);
-        self.and_u(bits, 1 << 63)
-    }
-
-    /// x with its sign turned where a bit pattern has its sign bit set.
-    pub(super) fn xor_sign(&mut self, x: Node, sign: Node) -> Node {
-        let bits = self.bits(x);
-        let bits = self.xor(bits, sign);
-        self.float(bits)
-    }
-
-    /// The magnitude of an `F64` with the sign of another.
-    pub(super) fn copysign(&mut self, x: Node, y: Node) -> Node {
-        let (magnitude, sign) = (self.abs(x), self.sign_of(y));
-        let magnitude = self.bits(magnitude);
-        let bits = self.or(magnitude, sign);
-        self.float(bits)
-    }
-
-    /// True for a NaN.
-    pub(super) fn is_nan(&mut self, x: Node) -> Node {
-        self.ne(x, x)
-    }
-
-    /// True for an infinity.
-    pub(super) fn is_inf(&mut self, x: Node) -> Node {
-        let magnitude = self.abs(x);
-        self.eq_f(magnitude, f64::INFINITY)
-    }
-
-    /// True for a number that is not infinite.
-    pub(super) fn is_finite(&mut self, x: Node) -> Node {
-        let magnitude = self.abs(x);
-        self.lt_f(magnitude, f64::INFINITY)
-    }
-
-    /// The exact sum of two floats.
-    pub(super) fn two_sum(&mut self, x: Node, y: Node) -> Pair {
-        let hi = self.add(x, y);
-        let part = self.sub(hi, x);
-        let rest = self.sub(hi, part);
-        let (x, y) = (self.sub(x, rest), self.sub(y, part));
-        Pair { hi, lo: self.add(x, y) }
-    }
-
-    /// The exact sum of two floats, the first not smaller than the second, or zero.
-    pub(super) fn quick_sum(&mut self, x: Node, y: Node) -> Pair {
-        let hi = self.add(x, y);
-        let part = self.sub(hi, x);
-        Pair { hi, lo: self.sub(y, part) }
-    }
-
-    /// The exact product of two floats.
-    pub(super) fn two_product(&mut self, x: Node, y: Node) -> Pair {
-        let hi = self.mul(x, y);
-        let minus = self.neg(hi);
-        Pair { hi, lo: self.fma(x, y, minus) }
-    }
-
-    /// A pair of constants.
-    pub(super) fn pair(&mut self, (hi, lo): (f64, f64)) -> Pair {
-        Pair { hi: self.f(hi), lo: self.f(lo) }
-    }
-
-    /// The product of two pairs.
-    pub(super) fn mul_pair(&mut self, x: Pair, y: Pair) -> Pair {
-        let product = self.two_product(x.hi, y.hi);
-        let lo = self.fma(x.hi, y.lo, product.lo);
-        let lo = self.fma(x.lo, y.hi, lo);
-        self.quick_sum(product.hi, lo)
-    }
-
-    /// The sum of two pairs.
-    pub(super) fn add_pair(&mut self, x: Pair, y: Pair) -> Pair {
-        let sum = self.two_sum(x.hi, y.hi);
-        let lo = self.add(x.lo, y.lo);
-        let lo = self.add(lo, sum.lo);
-        self.quick_sum(sum.hi, lo)
-    }
-
-    /// The sum of a pair and a float.
-    pub(super) fn add_to_pair(&mut self, x: Pair, y: Node) -> Pair {
-        let sum = self.two_sum(x.hi, y);
-        let lo = self.add(x.lo, sum.lo);
-        self.quick_sum(sum.hi, lo)
-    }
-
-    /// The quotient of two pairs.
-    pub(super) fn div_pair(&mut self, x: Pair, y: Pair) -> Pair {
-        let hi = self.div(x.hi, y.hi);
-        let minus = self.neg(hi);
-        let rest = self.fma(minus, y.hi, x.hi);
-        let rest = self.add(rest, x.lo);
-        let rest = self.fma(minus, y.lo, rest);
-        let lo = self.div(rest, y.hi);
-        self.quick_sum(hi, lo)
-    }
-
-    /// The square root of a pair.
-    pub(super) fn sqrt_pair(&mut self, x: Pair) -> Pair {
-        let hi = self.sqrt(x.hi);
-        let minus = self.neg(hi);
-        let rest = self.fma(minus, hi, x.hi);
-        let rest = self.add(rest, x.lo);
-        let twice = self.add(hi, hi);
-        let lo = self.div(rest, twice);
-        Pair { hi, lo }
-    }
-
-    /// Both parts negated.
-    pub(super) fn neg_pair(&mut self, x: Pair) -> Pair {
-        Pair { hi: self.neg(x.hi), lo: self.neg(x.lo) }
-    }
-
-    /// One of two pairs.
-    pub(super) fn select_pair(&mut self, which: Node, yes: Pair, no: Pair) -> Pair {
-        Pair { hi: self.select(which, yes.hi, no.hi), lo: self.select(which, yes.lo, no.lo) }
-    }
-
-    /// A pair as one float.
-    pub(super) fn rounded(&mut self, x: Pair) -> Node {
-        self.add(x.hi, x.lo)
+    fn word(&mut self, table: Table, place: Node) -> Node {
+        self.push(Op::Table(table, place))
     }
 }

@@ -66,7 +66,7 @@ pub(super) const LN2_PAIR: (f64, f64) =
 
 /// Short inverses c of the middles of 128 intervals of [0.706, 1.412).
 #[rustfmt::skip]
-pub(super) static LOG_INVERSE: Table = Table {
+pub(super) const LOG_INVERSE: Table = Table {
     name: "log_inverse",
     words: &[
         0x3ff6_a000_0000_0000, 0x3ff6_8000_0000_0000, 0x3ff6_6000_0000_0000, 0x3ff6_4000_0000_0000,
@@ -106,7 +106,7 @@ pub(super) static LOG_INVERSE: Table = Table {
 
 /// -ln(c) to 42 binary places.
 #[rustfmt::skip]
-pub(super) static LOG_HIGH: Table = Table {
+pub(super) const LOG_HIGH: Table = Table {
     name: "log_high",
     words: &[
         0xbfd6_2c82_f2b9_c000, 0xbfd5_d1bd_bf58_1000, 0xbfd5_7677_1745_6000, 0xbfd5_1aad_872e_0000,
@@ -146,7 +146,7 @@ pub(super) static LOG_HIGH: Table = Table {
 
 /// What `LOG_HIGH` leaves of -ln(c).
 #[rustfmt::skip]
-pub(super) static LOG_LOW: Table = Table {
+pub(super) const LOG_LOW: Table = Table {
     name: "log_low",
     words: &[
         0xbd3e_54bd_bd7c_8a98, 0x3d38_d6bd_c9c7_c238, 0x3d36_4ead_9524_d7ca, 0x3d3f_4bd8_db0a_7cc1,
@@ -239,7 +239,7 @@ pub(super) const COS: [f64; 7] = [
 
 /// The first 1280 bits of 2 / pi after the binary point.
 #[rustfmt::skip]
-pub(super) static TWO_OVER_PI_BITS: Table = Table {
+pub(super) const TWO_OVER_PI_BITS: Table = Table {
     name: "two_over_pi_bits",
     words: &[
         0x0000_0000_0000_0000, 0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xdb62_9599_3c43_9041,
@@ -281,7 +281,7 @@ pub(super) const ATAN: [f64; 6] = [
 
 /// atan(i / 8).
 #[rustfmt::skip]
-pub(super) static ATAN_HIGH: Table = Table {
+pub(super) const ATAN_HIGH: Table = Table {
     name: "atan_high",
     words: &[
         0x0000_0000_0000_0000, 0x3fbf_d5ba_9aac_2f6e, 0x3fcf_5b75_f92c_80dd, 0x3fd6_f619_41e4_def1,
@@ -292,7 +292,7 @@ pub(super) static ATAN_HIGH: Table = Table {
 
 /// What `ATAN_HIGH` leaves of atan(i / 8).
 #[rustfmt::skip]
-pub(super) static ATAN_LOW: Table = Table {
+pub(super) const ATAN_LOW: Table = Table {
     name: "atan_low",
     words: &[
         0x0000_0000_0000_0000, 0xbc4c_d376_8676_0c17, 0x3c68_ab6e_3cf7_afbd, 0xbc7c_63aa_e6f6_e918,
@@ -303,7 +303,7 @@ pub(super) static ATAN_LOW: Table = Table {
 
 /// Coefficients of erf around i / 8: the first two in two parts each.
 #[rustfmt::skip]
-pub(super) static ERF: [Table; 14] = [
+pub(super) const ERF: [Table; 14] = [
     Table {
         name: "erf_0",
         words: &[

@@ -2,7 +2,6 @@
 
 use super::build::{Build, Pair};
 use super::constants as c;
-use crate::Node;
 
 /// 1.5 * 2^52: adding it rounds to a whole number and leaves that in the lowest bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
@@ -11,14 +10,15 @@ const MAGIC: f64 = 6_755_399_441_055_744.0;
 const WIDEST: f64 = 1400.0;
 
 /// x = k ln(2) + r, with r in two parts and k as a float and plus 2046 in the lowest bits.
-pub(super) struct Reduced {
-    pub(super) r: Pair,
-    pub(super) k: Node,
-    biased: Node,
+pub(super) struct Reduced<N> {
+    pub(super) r: Pair<N>,
+    pub(super) k: N,
+    biased: N,
 }
 
 /// The nearest k of x / ln(2), x less k times the upper part of ln(2), and k as in `Reduced`.
-fn steps(b: &mut Build<'_>, x: Node) -> (Node, Node, Node) {
+#[inline(always)]
+fn steps<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, B::Node) {
     let (log2_e, magic) = (b.f(c::LOG2_E), b.f(MAGIC));
     let shifted = b.fma(x, log2_e, magic);
     let k = b.sub(shifted, magic);
@@ -30,7 +30,8 @@ fn steps(b: &mut Build<'_>, x: Node) -> (Node, Node, Node) {
 }
 
 /// Reduces x in [-`WIDEST`, `WIDEST`]; a NaN stays one in `r`.
-pub(super) fn reduce(b: &mut Build<'_>, x: Pair) -> Reduced {
+#[inline(always)]
+pub(super) fn reduce<B: Build>(b: &mut B, x: Pair<B::Node>) -> Reduced<B::Node> {
     let (k, first, biased) = steps(b, x.hi);
     let low = b.f(-c::LN2_LOW);
     let rest = b.fma(k, low, x.lo);
@@ -38,11 +39,13 @@ pub(super) fn reduce(b: &mut Build<'_>, x: Pair) -> Reduced {
 }
 
 /// x times 2^k, in two steps so that neither factor leaves the range; rounds once.
-pub(super) fn scale(b: &mut Build<'_>, x: Node, reduced: &Reduced) -> Node {
+#[inline(always)]
+pub(super) fn scale<B: Build>(b: &mut B, x: B::Node, reduced: &Reduced<B::Node>) -> B::Node {
     scale_by(b, x, reduced.biased)
 }
 
-fn scale_by(b: &mut Build<'_>, x: Node, biased: Node) -> Node {
+#[inline(always)]
+fn scale_by<B: Build>(b: &mut B, x: B::Node, biased: B::Node) -> B::Node {
     let first = b.shr_u(biased, 1);
     let second = b.sub(biased, first);
     let (first, second) = (b.shl_u(first, 52), b.shl_u(second, 52));
@@ -52,7 +55,8 @@ fn scale_by(b: &mut Build<'_>, x: Node, biased: Node) -> Node {
 }
 
 /// exp(r) - 1 of a reduced r.
-fn less_one(b: &mut Build<'_>, r: Pair) -> Pair {
+#[inline(always)]
+fn less_one<B: Build>(b: &mut B, r: Pair<B::Node>) -> Pair<B::Node> {
     let square = b.mul(r.hi, r.hi);
     let p = b.poly(r.hi, &c::EXP);
     // d/dr exp(r) = 1 + r + ...: what the low part does to the terms above the first.
@@ -62,14 +66,15 @@ fn less_one(b: &mut Build<'_>, r: Pair) -> Pair {
 }
 
 /// x between two bounds beyond which exp is 0 or infinite; NaN stays.
-fn clamped(b: &mut Build<'_>, x: Node) -> Node {
-    let (low, high) = (b.f(-746.0), b.f(710.0));
-    let x = b.max(x, low);
-    b.min(x, high)
+#[inline(always)]
+fn clamped<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+    let x = b.at_least(x, -746.0);
+    b.at_most(x, 710.0)
 }
 
 /// exp(x).
-pub(super) fn exp(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn exp<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let x = clamped(b, x);
     let (k, first, biased) = steps(b, x);
     let low = b.f(-c::LN2_LOW);
@@ -82,7 +87,11 @@ pub(super) fn exp(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// exp of a pair, as a pair before scaling: exp(x) = (hi + lo) 2^k.
-pub(super) fn exp_parts(b: &mut Build<'_>, x: Pair) -> (Pair, Reduced) {
+#[inline(always)]
+pub(super) fn exp_parts<B: Build>(
+    b: &mut B,
+    x: Pair<B::Node>,
+) -> (Pair<B::Node>, Reduced<B::Node>) {
     let reduced = reduce(b, x);
     let s = less_one(b, reduced.r);
     let one = b.f(1.0);
@@ -92,16 +101,18 @@ pub(super) fn exp_parts(b: &mut Build<'_>, x: Pair) -> (Pair, Reduced) {
 }
 
 /// exp(x) still to be scaled, for any x.
-pub(super) fn exp_unscaled(b: &mut Build<'_>, x: Node) -> (Node, Reduced) {
-    let (low, high, zero) = (b.f(-WIDEST), b.f(WIDEST), b.f(0.0));
-    let hi = b.max(x, low);
-    let hi = b.min(hi, high);
+#[inline(always)]
+pub(super) fn exp_unscaled<B: Build>(b: &mut B, x: B::Node) -> (B::Node, Reduced<B::Node>) {
+    let zero = b.f(0.0);
+    let hi = b.at_least(x, -WIDEST);
+    let hi = b.at_most(hi, WIDEST);
     let (y, reduced) = exp_parts(b, Pair { hi, lo: zero });
     (b.rounded(y), reduced)
 }
 
 /// exp of a pair whose first part may be anything, as one float.
-pub(super) fn exp_pair(b: &mut Build<'_>, x: Pair) -> Node {
+#[inline(always)]
+pub(super) fn exp_pair<B: Build>(b: &mut B, x: Pair<B::Node>) -> B::Node {
     let hi = clamped(b, x.hi);
     let same = b.eq(hi, x.hi);
     let zero = b.f(0.0);
@@ -112,7 +123,8 @@ pub(super) fn exp_pair(b: &mut Build<'_>, x: Pair) -> Node {
 }
 
 /// exp(x) - 1 of x in (-1100, 64) as a pair.
-fn expm1_pair(b: &mut Build<'_>, x: Node) -> Pair {
+#[inline(always)]
+fn expm1_pair<B: Build>(b: &mut B, x: B::Node) -> Pair<B::Node> {
     let zero = b.f(0.0);
     let reduced = reduce(b, Pair { hi: x, lo: zero });
     let s = less_one(b, reduced.r);
@@ -126,10 +138,10 @@ fn expm1_pair(b: &mut Build<'_>, x: Node) -> Pair {
 }
 
 /// exp(x) - 1.
-pub(super) fn expm1(b: &mut Build<'_>, x: Node) -> Node {
-    let (low, high) = (b.f(-64.0), b.f(60.0));
-    let inner = b.max(x, low);
-    let inner = b.min(inner, high);
+#[inline(always)]
+pub(super) fn expm1<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+    let inner = b.at_least(x, -64.0);
+    let inner = b.at_most(inner, 60.0);
     let pair = expm1_pair(b, inner);
     let small = b.rounded(pair);
     let large = exp(b, x);
@@ -141,27 +153,26 @@ pub(super) fn expm1(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// What sinh and cosh of k ln(2) + r are made of, before scaling by 2^k.
-struct Halves {
+struct Halves<N> {
     /// 2^-k cosh(k ln 2) and what its rounding left.
-    c: Pair,
+    c: Pair<N>,
     /// 2^-k sinh(k ln 2) and what its rounding left.
-    s: Pair,
+    s: Pair<N>,
     /// sinh(r) in two parts.
-    odd: Pair,
+    odd: Pair<N>,
     /// cosh(r) - 1.
-    even: Node,
-    reduced: Reduced,
+    even: N,
+    reduced: Reduced<N>,
 }
 
-fn halves(b: &mut Build<'_>, x: Node) -> Halves {
-    let limit = b.f(WIDEST);
-    let x = b.min(x, limit);
+#[inline(always)]
+fn halves<B: Build>(b: &mut B, x: B::Node) -> Halves<B::Node> {
+    let x = b.at_most(x, WIDEST);
     let zero = b.f(0.0);
     let reduced = reduce(b, Pair { hi: x, lo: zero });
     let r = reduced.r;
     // 2^(-2k) / 2, from k up to 40 on far below the last bit.
-    let forty = b.f(40.0);
-    let capped = b.min(reduced.k, forty);
+    let capped = b.at_most(reduced.k, 40.0);
     let magic = b.f(MAGIC);
     let shifted = b.add(capped, magic);
     let bits = b.bits(shifted);
@@ -186,7 +197,8 @@ fn halves(b: &mut Build<'_>, x: Node) -> Halves {
 }
 
 /// sinh before scaling: s + c odd + s even.
-fn sinh_of(b: &mut Build<'_>, h: &Halves) -> Node {
+#[inline(always)]
+fn sinh_of<B: Build>(b: &mut B, h: &Halves<B::Node>) -> B::Node {
     let product = b.two_product(h.c.hi, h.odd.hi);
     let sum = b.two_sum(h.s.hi, product.hi);
     let low = b.fma(h.s.hi, h.even, h.s.lo);
@@ -198,7 +210,8 @@ fn sinh_of(b: &mut Build<'_>, h: &Halves) -> Node {
 }
 
 /// cosh before scaling: c + c even + s odd.
-fn cosh_of(b: &mut Build<'_>, h: &Halves) -> Node {
+#[inline(always)]
+fn cosh_of<B: Build>(b: &mut B, h: &Halves<B::Node>) -> B::Node {
     let product = b.two_product(h.s.hi, h.odd.hi);
     let sum = b.quick_sum(h.c.hi, product.hi);
     let low = b.fma(h.c.hi, h.even, h.c.lo);
@@ -208,7 +221,8 @@ fn cosh_of(b: &mut Build<'_>, h: &Halves) -> Node {
 }
 
 /// sinh(x).
-pub(super) fn sinh(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn sinh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let h = halves(b, magnitude);
     let y = sinh_of(b, &h);
@@ -218,7 +232,8 @@ pub(super) fn sinh(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// sinh and cosh of x, still to be scaled, so that factors may keep them from overflowing.
-pub(super) fn sinh_cosh(b: &mut Build<'_>, x: Node) -> (Node, Node, Reduced) {
+#[inline(always)]
+pub(super) fn sinh_cosh<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, Reduced<B::Node>) {
     let magnitude = b.abs(x);
     let h = halves(b, magnitude);
     let (sinh, cosh) = (sinh_of(b, &h), cosh_of(b, &h));
@@ -227,7 +242,8 @@ pub(super) fn sinh_cosh(b: &mut Build<'_>, x: Node) -> (Node, Node, Reduced) {
 }
 
 /// cosh(x).
-pub(super) fn cosh(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn cosh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let h = halves(b, magnitude);
     let y = cosh_of(b, &h);
@@ -235,10 +251,10 @@ pub(super) fn cosh(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// tanh(x) = -m / (2 + m) with m = expm1(-2 |x|).
-pub(super) fn tanh(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn tanh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
-    let limit = b.f(30.0);
-    let capped = b.min(magnitude, limit);
+    let capped = b.at_most(magnitude, 30.0);
     let twice = b.mul_f(capped, -2.0);
     let m = expm1_pair(b, twice);
     let two = b.f(2.0);

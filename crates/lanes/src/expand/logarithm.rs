@@ -2,22 +2,22 @@
 
 use super::build::{Build, Pair};
 use super::constants as c;
-use crate::Node;
 
 /// The bits of the low end of the interval [0.706, 1.412) that a number is scaled into. One is in
 /// the middle of one of its 128 parts, whose inverse is 1.
 const START: u64 = 0x3fe6_9555_0000_0000;
 
 /// A number z 2^k, with z in the interval.
-struct Decoded {
-    z: Node,
-    k: Node,
-    place: Node,
-    exponent: Node,
+struct Decoded<N> {
+    z: N,
+    k: N,
+    place: N,
+    exponent: N,
 }
 
 /// Takes a finite number above 0 apart.
-fn decode(b: &mut Build<'_>, x: Node) -> Decoded {
+#[inline(always)]
+fn decode<B: Build>(b: &mut B, x: B::Node) -> Decoded<B::Node> {
     let tiny = b.lt_f(x, f64::MIN_POSITIVE);
     let larger = b.mul_f(x, 18_014_398_509_481_984.0); // 2^54
     let x = b.select(tiny, larger, x);
@@ -42,18 +42,20 @@ fn decode(b: &mut Build<'_>, x: Node) -> Decoded {
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 
 /// The natural logarithm of a finite float above 0, to about 68 bits. Others give anything.
-pub(super) fn log_pair(b: &mut Build<'_>, x: Node) -> Pair {
+#[inline(always)]
+pub(super) fn log_pair<B: Build>(b: &mut B, x: B::Node) -> Pair<B::Node> {
     let d = decode(b, x);
-    let inverse = b.lookup(&c::LOG_INVERSE, d.place);
+    let inverse = b.lookup(c::LOG_INVERSE, d.place);
     let minus = b.f(-1.0);
     let r = b.fma(d.z, inverse, minus); // exact: the inverse has 8 places
     finish(b, &d, r, None)
 }
 
 /// The natural logarithm of a pair: its first part is normal, finite and above 0.
-pub(super) fn log_of_pair(b: &mut Build<'_>, x: Pair) -> Pair {
+#[inline(always)]
+pub(super) fn log_of_pair<B: Build>(b: &mut B, x: Pair<B::Node>) -> Pair<B::Node> {
     let d = decode(b, x.hi);
-    let inverse = b.lookup(&c::LOG_INVERSE, d.place);
+    let inverse = b.lookup(c::LOG_INVERSE, d.place);
     let minus = b.f(-1.0);
     let r = b.fma(d.z, inverse, minus);
     // The low part times 2^-k; beyond k = 1022 it is 0 anyway.
@@ -70,15 +72,22 @@ pub(super) fn log_of_pair(b: &mut Build<'_>, x: Pair) -> Pair {
 }
 
 /// k ln(2) - ln(inverse), in two parts that are not yet a pair.
-fn steps(b: &mut Build<'_>, d: &Decoded) -> (Node, Node) {
-    let (high, low) = (b.lookup(&c::LOG_HIGH, d.place), b.lookup(&c::LOG_LOW, d.place));
+#[inline(always)]
+fn steps<B: Build>(b: &mut B, d: &Decoded<B::Node>) -> (B::Node, B::Node) {
+    let (high, low) = (b.lookup(c::LOG_HIGH, d.place), b.lookup(c::LOG_LOW, d.place));
     let (ln2_high, ln2_low) = (b.f(c::LN2_HIGH), b.f(c::LN2_LOW));
     // The first is exact: both have 42 places.
     (b.fma(d.k, ln2_high, high), b.fma(d.k, ln2_low, low))
 }
 
 /// k ln(2) - ln(inverse) + ln(1 + r).
-fn finish(b: &mut Build<'_>, d: &Decoded, r: Node, r_low: Option<Node>) -> Pair {
+#[inline(always)]
+fn finish<B: Build>(
+    b: &mut B,
+    d: &Decoded<B::Node>,
+    r: B::Node,
+    r_low: Option<B::Node>,
+) -> Pair<B::Node> {
     let (lead, mut rest) = steps(b, d);
     let first = b.quick_sum(lead, r);
     let half = b.mul_f(r, -0.5);
@@ -100,8 +109,9 @@ fn finish(b: &mut Build<'_>, d: &Decoded, r: Node, r_low: Option<Node>) -> Pair 
 }
 
 /// Of a logarithm y of x: what 0, negative numbers, infinity and NaN give.
-fn edges(b: &mut Build<'_>, x: Node, y: Node) -> Node {
-    let finite = b.lt_f(x, f64::INFINITY);
+#[inline(always)]
+fn edges<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
+    let finite = b.is_below_infinity(x);
     let y = b.select(finite, y, x);
     let negative = b.lt_f(x, 0.0);
     let y = b.select_f(negative, f64::NAN, y);
@@ -110,9 +120,10 @@ fn edges(b: &mut Build<'_>, x: Node, y: Node) -> Node {
 }
 
 /// ln(x): as `log_pair`, but only the first sum keeps its rest.
-pub(super) fn log(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn log<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let d = decode(b, x);
-    let inverse = b.lookup(&c::LOG_INVERSE, d.place);
+    let inverse = b.lookup(c::LOG_INVERSE, d.place);
     let minus = b.f(-1.0);
     let r = b.fma(d.z, inverse, minus);
     let (lead, rest) = steps(b, &d);
@@ -126,7 +137,8 @@ pub(super) fn log(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// The logarithm to a base, given by 1 / ln(base). Exact for whole powers of the base.
-fn log_to_base(b: &mut Build<'_>, x: Node, factor: (f64, f64)) -> Node {
+#[inline(always)]
+fn log_to_base<B: Build>(b: &mut B, x: B::Node, factor: (f64, f64)) -> B::Node {
     let y = log_pair(b, x);
     let factor = b.pair(factor);
     let y = b.mul_pair(y, factor);
@@ -134,17 +146,20 @@ fn log_to_base(b: &mut Build<'_>, x: Node, factor: (f64, f64)) -> Node {
 }
 
 /// The logarithm to base 2.
-pub(super) fn log2(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn log2<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     log_to_base(b, x, c::LOG2_E_PAIR)
 }
 
 /// The logarithm to base 10.
-pub(super) fn log10(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn log10<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     log_to_base(b, x, c::LOG10_E)
 }
 
 /// ln(1 + x) of a pair with 1 + x finite and above 0.
-pub(super) fn log1p_pair(b: &mut Build<'_>, x: Pair) -> Pair {
+#[inline(always)]
+pub(super) fn log1p_pair<B: Build>(b: &mut B, x: Pair<B::Node>) -> Pair<B::Node> {
     let one = b.f(1.0);
     let sum = b.two_sum(one, x.hi);
     let lo = b.add(sum.lo, x.lo);
@@ -152,7 +167,8 @@ pub(super) fn log1p_pair(b: &mut Build<'_>, x: Pair) -> Pair {
 }
 
 /// ln(1 + x).
-pub(super) fn log1p(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn log1p<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let zero = b.f(0.0);
     let y = log1p_pair(b, Pair { hi: x, lo: zero });
     let more = b.add_f(x, 1.0);
@@ -165,7 +181,8 @@ pub(super) fn log1p(b: &mut Build<'_>, x: Node) -> Node {
 const LARGE: f64 = 1_152_921_504_606_846_976.0; // 2^60
 
 /// ln(x) + ln(2) where x is large, else another value.
-fn log_twice_if(b: &mut Build<'_>, large: Node, x: Node, other: Pair) -> Node {
+#[inline(always)]
+fn log_twice_if<B: Build>(b: &mut B, large: B::Node, x: B::Node, other: Pair<B::Node>) -> B::Node {
     let zero = b.f(0.0);
     let one = b.f(1.0);
     let sum = b.two_sum(one, other.hi);
@@ -178,7 +195,8 @@ fn log_twice_if(b: &mut Build<'_>, large: Node, x: Node, other: Pair) -> Node {
 }
 
 /// asinh(x) = ln(1 + |x| + x^2 / (1 + sqrt(x^2 + 1))) with the sign of x.
-pub(super) fn asinh(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn asinh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let large = b.gt_f(magnitude, LARGE);
     let zero = b.f(0.0);
@@ -191,7 +209,7 @@ pub(super) fn asinh(b: &mut Build<'_>, x: Node) -> Node {
     let part = b.div_pair(square, root);
     let u = b.add_to_pair(part, inner);
     let y = log_twice_if(b, large, magnitude, u);
-    let finite = b.lt_f(magnitude, f64::INFINITY);
+    let finite = b.is_below_infinity(magnitude);
     let y = b.select(finite, y, magnitude);
     // Below 2^-30 the next term is beyond the last bit; squares would lose it to underflow.
     let tiny = b.lt_f(magnitude, 9.313_225_746_154_785e-10);
@@ -200,7 +218,8 @@ pub(super) fn asinh(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// acosh(x) = ln(1 + t + sqrt(2 t + t^2)) with t = x - 1.
-pub(super) fn acosh(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn acosh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let large = b.gt_f(x, LARGE);
     let one = b.f(1.0);
     let inner = b.select(large, one, x);
@@ -212,7 +231,7 @@ pub(super) fn acosh(b: &mut Build<'_>, x: Node) -> Node {
     let root = b.sqrt_pair(sum);
     let u = b.add_pair(root, t);
     let y = log_twice_if(b, large, x, u);
-    let finite = b.lt_f(x, f64::INFINITY);
+    let finite = b.is_below_infinity(x);
     let y = b.select(finite, y, x);
     let below = b.lt_f(x, 1.0);
     let y = b.select_f(below, f64::NAN, y);
@@ -221,7 +240,8 @@ pub(super) fn acosh(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// atanh(x) = ln(1 + 2 |x| / (1 - |x|)) / 2 with the sign of x.
-pub(super) fn atanh(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn atanh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let one = b.f(1.0);
     let minus = b.neg(magnitude);
@@ -242,12 +262,13 @@ pub(super) fn atanh(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// ln(exp(x) + exp(y)) = max + ln(1 + exp(-|x - y|)).
-pub(super) fn logaddexp(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+#[inline(always)]
+pub(super) fn logaddexp<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
     let (low, high) = (b.min(x, y), b.max(x, y));
     let minus = b.neg(high);
     let difference = b.two_sum(low, minus);
-    let limit = b.f(-740.0);
-    let clipped = b.max(difference.hi, limit);
+    // Below, the power is less than half of the smallest number.
+    let clipped = b.at_least(difference.hi, -746.0);
     let same = b.eq(clipped, difference.hi);
     let zero = b.f(0.0);
     let rest = b.select(same, difference.lo, zero);

@@ -4,6 +4,10 @@
 //! [`Unary::types`] and [`Binary::types`]; [`cast`] brings them there) and add nodes without
 //! branches, so that every lane costs the same and gives the same bits wherever it is computed.
 //!
+//! Functions such as `exp` are one node, [`Op::Call`]; what it means is its [`expansion`]. Their
+//! formulas are written once, for two readers: [`expansion`] writes them out as nodes, and [`plain`]
+//! computes them at once, for whoever compiles them into loops.
+//!
 //! ```
 //! use pantile_lanes::expand::{self, Lane};
 //! use pantile_lanes::{Body, DType, Scalar, Unary, evaluate};
@@ -63,15 +67,18 @@ mod complex;
 mod constants;
 mod exponential;
 mod logarithm;
+pub mod plain;
 mod power;
 mod random;
 mod real;
 mod simple;
 mod trigonometry;
+mod whole;
 
 use crate::{Binary, Body, DType, Error, Node, Op, Unary};
-use build::Build;
+use build::{Build, Writer};
 pub use random::{normal, uniform, words};
+pub use whole::expansion;
 
 /// An element inside a body: one lane, or the two parts of a complex number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +116,7 @@ pub fn unary(body: &mut Body, function: Unary, x: Lane) -> Result<Lane, Error> {
     if compute != dtype {
         return Err(Error::WrongTypes { function: function.name(), dtypes: vec![dtype] });
     }
-    let mut build = Build::new(body);
+    let mut build = Writer::new(body);
     match x {
         Lane::Real(x) => Ok(Lane::Real(real::unary(&mut build, function, x))),
         Lane::Complex(re, im) => Ok(complex::unary(&mut build, function, (re, im))),
@@ -128,7 +135,7 @@ pub fn binary(body: &mut Body, function: Binary, x: Lane, y: Lane) -> Result<Lan
     if dtypes[0] != dtypes[1] || (compute != dtypes[0] && !whole) {
         return Err(Error::WrongTypes { function: function.name(), dtypes: dtypes.to_vec() });
     }
-    let mut build = Build::new(body);
+    let mut build = Writer::new(body);
     match (x, y) {
         (Lane::Real(x), Lane::Real(y)) => Ok(Lane::Real(real::binary(&mut build, function, x, y))),
         (Lane::Complex(re, im), Lane::Complex(other_re, other_im)) => {
@@ -152,7 +159,7 @@ pub fn cast(body: &mut Body, x: Lane, to: DType) -> Result<Lane, Error> {
         DType::C128 => DType::F64,
         other => other,
     };
-    let mut b = Build::new(body);
+    let mut b = Writer::new(body);
     Ok(match x {
         Lane::Real(x) if part == to => Lane::Real(b.cast(x, to)),
         Lane::Real(x) => Lane::Complex(b.cast(x, part), b.small(0, part)),

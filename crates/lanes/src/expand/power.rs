@@ -3,10 +3,11 @@
 use super::build::{Build, Pair, two};
 use super::constants as c;
 use super::{exponential, logarithm};
-use crate::{DType, Node, One, Op};
+use crate::DType;
 
 /// Whether y is a whole number, and whether it is an odd one.
-fn whole_odd(b: &mut Build<'_>, y: Node) -> (Node, Node) {
+#[inline(always)]
+fn whole_odd<B: Build>(b: &mut B, y: B::Node) -> (B::Node, B::Node) {
     let floor = b.floor(y);
     let whole = b.eq(floor, y);
     let half = b.mul_f(y, 0.5);
@@ -17,14 +18,13 @@ fn whole_odd(b: &mut Build<'_>, y: Node) -> (Node, Node) {
 }
 
 /// x to the power of y: exp(y ln(x)) with the logarithm and the product to 68 bits.
-pub(super) fn pow(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+#[inline(always)]
+pub(super) fn pow<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let log = logarithm::log_pair(b, magnitude);
     // Powers of x beyond 2^70 in magnitude are 0, 1 or infinite; the product stays finite.
-    let limit = b.f(two(70));
-    let lower = b.f(-two(70));
-    let capped = b.min(y, limit);
-    let capped = b.max(capped, lower);
+    let capped = b.at_most(y, two(70));
+    let capped = b.at_least(capped, -two(70));
     let product = b.two_product(log.hi, capped);
     let lo = b.fma(log.lo, capped, product.lo);
     let product = b.quick_sum(product.hi, lo);
@@ -52,7 +52,8 @@ pub(super) fn pow(b: &mut Build<'_>, x: Node, y: Node) -> Node {
 }
 
 /// The powers that an infinite y, a NaN, y = 0 and x = 1 give, else `result`.
-fn infinite_powers(b: &mut Build<'_>, x: Node, y: Node, result: Node) -> Node {
+#[inline(always)]
+fn infinite_powers<B: Build>(b: &mut B, x: B::Node, y: B::Node, result: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let endless = b.is_inf(y);
     let negative = b.lt_f(y, 0.0);
@@ -72,7 +73,8 @@ fn infinite_powers(b: &mut Build<'_>, x: Node, y: Node, result: Node) -> Node {
 }
 
 /// sqrt(x^2 + y^2) as a pair and the factor that it was scaled with, for finite x and y.
-pub(super) fn length(b: &mut Build<'_>, x: Node, y: Node) -> (Pair, Node) {
+#[inline(always)]
+pub(super) fn length<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> (Pair<B::Node>, B::Node) {
     let (x, y) = (b.abs(x), b.abs(y));
     let (short, long) = (b.min(x, y), b.max(x, y));
     let large = b.gt_f(long, two(500));
@@ -91,7 +93,8 @@ pub(super) fn length(b: &mut Build<'_>, x: Node, y: Node) -> (Pair, Node) {
 }
 
 /// sqrt(x^2 + y^2); infinite if one of them is, even beside a NaN.
-pub(super) fn hypot(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+#[inline(always)]
+pub(super) fn hypot<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
     let (length, back) = length(b, x, y);
     let length = b.rounded(length);
     let length = b.mul(length, back);
@@ -101,17 +104,16 @@ pub(super) fn hypot(b: &mut Build<'_>, x: Node, y: Node) -> Node {
 }
 
 /// erf(x), by polynomials around the eighths up to 6.
-pub(super) fn erf(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn erf<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
-    let limit = b.f(5.921_875); // from here on 1 to the last bit
-    let capped = b.min(magnitude, limit);
+    let capped = b.at_most(magnitude, 5.921_875); // from here on 1 to the last bit
     let eighths = b.mul_f(capped, 8.0);
-    let nearest = b.push(Op::One(One::RoundEven, eighths));
+    let nearest = b.round_even(eighths);
     let place = b.cast(nearest, DType::U64);
     let (step, minus) = (b.f(-0.125), nearest);
     let h = b.fma(minus, step, capped); // exact
-    let mut at = |number: usize| b.lookup(&c::ERF[number], place);
-    let coefficients: Vec<Node> = (0..c::ERF.len()).map(&mut at).collect();
+    let coefficients = c::ERF.map(|table| b.lookup(table, place));
     let (last, others) = coefficients[4..].split_last().expect("erf has coefficients");
     let mut p = *last;
     for coefficient in others.iter().rev() {

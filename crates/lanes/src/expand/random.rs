@@ -3,9 +3,9 @@
 //! The counter is (index, stream) and the key the seed, each 64 bits as two words, the lower
 //! first. A place has the same number whoever computes it, and in whatever order.
 
-use super::build::{Build, two};
+use super::build::{Build, Writer, two};
 use super::{logarithm, trigonometry};
-use crate::{Body, DType, Error, Node};
+use crate::{Body, DType, Error, Function, Node, Op, Scalar};
 
 /// The multipliers of the even words, and what the keys grow by in each round.
 const MULTIPLIERS: [u64; 2] = [0xd251_1f53, 0xcd9e_8d57];
@@ -18,18 +18,26 @@ const LOW: u64 = 0xffff_ffff;
 /// # Errors
 /// If the index or the seed is not `U64`.
 pub fn words(body: &mut Body, index: Node, seed: Node, stream: u64) -> Result<[Node; 4], Error> {
+    check(body, index, seed)?;
+    let mut b = Writer::new(body);
+    let stream = b.u(stream);
+    Ok(words_of(&mut b, index, seed, stream))
+}
+
+fn check(body: &Body, index: Node, seed: Node) -> Result<(), Error> {
     for node in [index, seed] {
         let dtype = body.dtype(node);
         if dtype != DType::U64 {
             return Err(Error::WrongLane { op: "random".to_owned(), dtype });
         }
     }
-    Ok(words_of(&mut Build::new(body), index, seed, stream))
+    Ok(())
 }
 
-fn words_of(b: &mut Build<'_>, index: Node, seed: Node, stream: u64) -> [Node; 4] {
+#[inline(always)]
+fn words_of<B: Build>(b: &mut B, index: B::Node, seed: B::Node, stream: B::Node) -> [B::Node; 4] {
     let mut counter =
-        [b.and_u(index, LOW), b.shr_u(index, 32), b.u(stream & LOW), b.u(stream >> 32)];
+        [b.and_u(index, LOW), b.shr_u(index, 32), b.and_u(stream, LOW), b.shr_u(stream, 32)];
     let mut key = [b.and_u(seed, LOW), b.shr_u(seed, 32)];
     for round in 0..ROUNDS {
         if round > 0 {
@@ -53,17 +61,60 @@ fn words_of(b: &mut Build<'_>, index: Node, seed: Node, stream: u64) -> [Node; 4
 }
 
 /// The upper word of a product, with bits turned by a word of the counter and one of the key.
-fn mixed(b: &mut Build<'_>, product: Node, word: Node, key: Node) -> Node {
+#[inline(always)]
+fn mixed<B: Build>(b: &mut B, product: B::Node, word: B::Node, key: B::Node) -> B::Node {
     let high = b.shr_u(product, 32);
     let high = b.xor(high, word);
     b.xor(high, key)
 }
 
 /// 53 bits of two words, as a whole number.
-fn whole(b: &mut Build<'_>, first: Node, second: Node) -> Node {
+#[inline(always)]
+fn whole<B: Build>(b: &mut B, first: B::Node, second: B::Node) -> B::Node {
     let (first, second) = (b.shr_u(first, 5), b.shr_u(second, 6));
     let first = b.shl_u(first, 26);
     b.or(first, second)
+}
+
+/// A number in [0, 1) at a place, uniform on the multiples of 2^-53.
+#[inline(always)]
+pub(super) fn uniform_of<B: Build>(
+    b: &mut B,
+    index: B::Node,
+    seed: B::Node,
+    stream: B::Node,
+) -> B::Node {
+    let [first, second, ..] = words_of(b, index, seed, stream);
+    let bits = whole(b, first, second);
+    let number = b.cast(bits, DType::F64);
+    b.mul_f(number, two(-53))
+}
+
+/// A number of the normal distribution around 0 with variance 1 at a place.
+///
+/// Box and Muller: sqrt(-2 ln u) cos(2 pi v), with u in (0, 1] from the first two words and v in
+/// [0, 1) from the others.
+#[inline(always)]
+pub(super) fn normal_of<B: Build>(
+    b: &mut B,
+    index: B::Node,
+    seed: B::Node,
+    stream: B::Node,
+) -> B::Node {
+    let words = words_of(b, index, seed, stream);
+    let bits = whole(b, words[0], words[1]);
+    let one = b.u(1);
+    let bits = b.add(bits, one);
+    let u = b.cast(bits, DType::F64);
+    let u = b.mul_f(u, two(-53));
+    let bits = whole(b, words[2], words[3]);
+    let v = b.cast(bits, DType::F64);
+    let angle = b.mul_f(v, std::f64::consts::TAU * two(-53));
+    let log = logarithm::log(b, u);
+    let squared = b.mul_f(log, -2.0);
+    let radius = b.sqrt(squared);
+    let cos = trigonometry::cos_of_small(b, angle);
+    b.mul(radius, cos)
 }
 
 /// A number in [0, 1) at a place, uniform on the multiples of 2^-53.
@@ -71,34 +122,15 @@ fn whole(b: &mut Build<'_>, first: Node, second: Node) -> Node {
 /// # Errors
 /// If the index or the seed is not `U64`.
 pub fn uniform(body: &mut Body, index: Node, seed: Node, stream: u64) -> Result<Node, Error> {
-    let [first, second, ..] = words(body, index, seed, stream)?;
-    let mut b = Build::new(body);
-    let bits = whole(&mut b, first, second);
-    let number = b.cast(bits, DType::F64);
-    Ok(b.mul_f(number, two(-53)))
+    let stream = body.constant(Scalar::of(stream))?;
+    body.push(Op::Call(Function::Uniform, [index, seed, stream]))
 }
 
 /// A number of the normal distribution around 0 with variance 1 at a place.
 ///
-/// Box and Muller: sqrt(-2 ln u) cos(2 pi v), with u in (0, 1] from the first two words and v in
-/// [0, 1) from the others.
-///
 /// # Errors
 /// If the index or the seed is not `U64`.
 pub fn normal(body: &mut Body, index: Node, seed: Node, stream: u64) -> Result<Node, Error> {
-    let words = words(body, index, seed, stream)?;
-    let mut b = Build::new(body);
-    let bits = whole(&mut b, words[0], words[1]);
-    let one = b.u(1);
-    let bits = b.add(bits, one);
-    let u = b.cast(bits, DType::F64);
-    let u = b.mul_f(u, two(-53));
-    let bits = whole(&mut b, words[2], words[3]);
-    let v = b.cast(bits, DType::F64);
-    let angle = b.mul_f(v, std::f64::consts::TAU * two(-53));
-    let log = logarithm::log(&mut b, u);
-    let squared = b.mul_f(log, -2.0);
-    let radius = b.sqrt(squared);
-    let cos = trigonometry::cos_small(&mut b, angle);
-    Ok(b.mul(radius, cos))
+    let stream = body.constant(Scalar::of(stream))?;
+    body.push(Op::Call(Function::Normal, [index, seed, stream]))
 }

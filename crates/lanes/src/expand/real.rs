@@ -1,11 +1,11 @@
 //! The functions on real lanes.
 
-use super::build::Build;
-use super::{arc, exponential, logarithm, power, simple, trigonometry};
-use crate::{Binary, DType, Node, One, Op, Two, Unary};
+use super::build::{Build, Writer};
+use super::simple;
+use crate::{Binary, DType, Function, Node, One, Op, Two, Unary};
 
 /// A function of one real lane in its compute type.
-pub(super) fn unary(b: &mut Build<'_>, function: Unary, x: Node) -> Node {
+pub(super) fn unary(b: &mut Writer<'_>, function: Unary, x: Node) -> Node {
     match function {
         Unary::Abs if b.dtype(x) == DType::Bool => x,
         Unary::Abs => b.abs(x),
@@ -36,51 +36,35 @@ pub(super) fn unary(b: &mut Build<'_>, function: Unary, x: Node) -> Node {
             let one = b.small(1, dtype);
             b.div(one, x)
         }
-        _ => through_f64(b, &[x], |b, x| approximated(b, function, x[0])),
+        _ => {
+            let function = function.function();
+            let function = function.unwrap_or_else(|| unreachable!("all others are written out"));
+            through_f64(b, [x], |b, x| call(b, function, &x))
+        }
     }
 }
 
 /// Computes in `F64` and rounds the result to the type of the lanes.
-fn through_f64(
-    b: &mut Build<'_>,
-    lanes: &[Node],
-    compute: impl FnOnce(&mut Build<'_>, &[Node]) -> Node,
+fn through_f64<const N: usize>(
+    b: &mut Writer<'_>,
+    lanes: [Node; N],
+    compute: impl FnOnce(&mut Writer<'_>, [Node; N]) -> Node,
 ) -> Node {
     let dtype = b.dtype(lanes[0]);
-    let wide: Vec<Node> = lanes.iter().map(|lane| b.cast(*lane, DType::F64)).collect();
-    let y = compute(b, &wide);
+    let wide = lanes.map(|lane| b.cast(lane, DType::F64));
+    let y = compute(b, wide);
     b.cast(y, dtype)
 }
 
-fn approximated(b: &mut Build<'_>, function: Unary, x: Node) -> Node {
-    let expansion = match function {
-        Unary::Acos => arc::acos,
-        Unary::Acosh => logarithm::acosh,
-        Unary::Asin => arc::asin,
-        Unary::Asinh => logarithm::asinh,
-        Unary::Atan => arc::atan,
-        Unary::Atanh => logarithm::atanh,
-        Unary::Cos => trigonometry::cos,
-        Unary::Cosh => exponential::cosh,
-        Unary::Erf => power::erf,
-        Unary::Exp => exponential::exp,
-        Unary::Expm1 => exponential::expm1,
-        Unary::Log => logarithm::log,
-        Unary::Log1p => logarithm::log1p,
-        Unary::Log2 => logarithm::log2,
-        Unary::Log10 => logarithm::log10,
-        Unary::Sin => trigonometry::sin,
-        Unary::Sinh => exponential::sinh,
-        Unary::Tan => trigonometry::tan,
-        Unary::Tanh => exponential::tanh,
-        other => unreachable!("{other} needs no approximation"),
-    };
-    expansion(b, x)
+/// Adds a function of `F64` lanes as one operation.
+pub(super) fn call(b: &mut Writer<'_>, function: Function, lanes: &[Node]) -> Node {
+    let last = lanes.len() - 1;
+    b.push(Op::Call(function, [0, 1, 2].map(|lane: usize| lanes[lane.min(last)])))
 }
 
 /// A function of two real lanes of the same compute type.
-pub(super) fn binary(b: &mut Build<'_>, function: Binary, x: Node, y: Node) -> Node {
-    let two = |b: &mut Build<'_>, two: Two| b.push(Op::Two(two, x, y));
+pub(super) fn binary(b: &mut Writer<'_>, function: Binary, x: Node, y: Node) -> Node {
+    let two = |b: &mut Writer<'_>, two: Two| b.push(Op::Two(two, x, y));
     match function {
         Binary::Add => two(b, Two::Add),
         Binary::Subtract => two(b, Two::Sub),
@@ -108,23 +92,22 @@ pub(super) fn binary(b: &mut Build<'_>, function: Binary, x: Node, y: Node) -> N
         Binary::Pow if !simple::is_float(b.dtype(x)) => simple::integer_power(b, x, y),
         Binary::FloorDivide if !simple::is_float(b.dtype(x)) => simple::floor_divide(b, x, y),
         Binary::Remainder if !simple::is_float(b.dtype(x)) => simple::remainder(b, x, y),
-        _ => through_f64(b, &[x, y], |b, lanes| {
-            let (x, y) = (lanes[0], lanes[1]);
+        _ => through_f64(b, [x, y], |b, lanes| {
+            let [x, y] = lanes;
             match function {
-                Binary::Atan2 => arc::atan2(b, x, y),
                 Binary::FloorDivide => simple::floor_divide(b, x, y),
-                Binary::Hypot => power::hypot(b, x, y),
-                Binary::LogAddExp => logarithm::logaddexp(b, x, y),
-                Binary::Pow => power::pow(b, x, y),
                 Binary::Remainder => simple::remainder(b, x, y),
-                other => unreachable!("{other} is computed directly"),
+                other => match other.function() {
+                    Some(function) => call(b, function, &lanes),
+                    None => unreachable!("{other} is computed directly"),
+                },
             }
         }),
     }
 }
 
 /// A logical function of two truth values.
-pub(super) fn logical(b: &mut Build<'_>, function: Binary, x: Node, y: Node) -> Node {
+pub(super) fn logical(b: &mut Writer<'_>, function: Binary, x: Node, y: Node) -> Node {
     match function {
         Binary::LogicalAnd => b.and(x, y),
         Binary::LogicalOr => b.or(x, y),

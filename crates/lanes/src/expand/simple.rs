@@ -1,10 +1,10 @@
 //! Functions of real lanes that need no approximation.
 
-use super::build::Build;
+use super::build::{Build, Writer};
 use crate::{DType, Node, One, Op};
 
 /// -1, 0 or 1; a NaN stays.
-pub(super) fn sign(b: &mut Build<'_>, x: Node) -> Node {
+pub(super) fn sign(b: &mut Writer<'_>, x: Node) -> Node {
     let dtype = b.dtype(x);
     let (zero, one) = (b.small(0, dtype), b.small(1, dtype));
     let above = b.lt(zero, x);
@@ -23,7 +23,7 @@ pub(super) fn sign(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// True where the sign bit is set.
-pub(super) fn signbit(b: &mut Build<'_>, x: Node) -> Node {
+pub(super) fn signbit(b: &mut Writer<'_>, x: Node) -> Node {
     let signed = match b.dtype(x) {
         DType::F32 => b.push(Op::Bits(x, DType::I32)),
         DType::F64 => b.push(Op::Bits(x, DType::I64)),
@@ -36,16 +36,16 @@ pub(super) fn signbit(b: &mut Build<'_>, x: Node) -> Node {
 }
 
 /// Not zero; a NaN is not.
-pub(super) fn nonzero(b: &mut Build<'_>, x: Node) -> Node {
+pub(super) fn nonzero(b: &mut Writer<'_>, x: Node) -> Node {
     b.cast(x, DType::Bool)
 }
 
 /// `isnan`, `isinf` or `isfinite` of a float given by a test of its `F64`; else a constant.
 pub(super) fn class(
-    b: &mut Build<'_>,
+    b: &mut Writer<'_>,
     x: Node,
     of_integers: bool,
-    test: fn(&mut Build<'_>, Node) -> Node,
+    test: fn(&mut Writer<'_>, Node) -> Node,
 ) -> Node {
     if is_float(b.dtype(x)) {
         let x = b.cast(x, DType::F64);
@@ -56,12 +56,12 @@ pub(super) fn class(
 }
 
 /// A rounding of floats; integers are whole.
-pub(super) fn rounding(b: &mut Build<'_>, one: One, x: Node) -> Node {
+pub(super) fn rounding(b: &mut Writer<'_>, one: One, x: Node) -> Node {
     if is_float(b.dtype(x)) { b.push(Op::One(one, x)) } else { x }
 }
 
 /// The magnitude of the first with the sign of the second, of either float type.
-pub(super) fn copysign(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+pub(super) fn copysign(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
     if b.dtype(x) == DType::F64 {
         return b.copysign(x, y);
     }
@@ -72,7 +72,7 @@ pub(super) fn copysign(b: &mut Build<'_>, x: Node, y: Node) -> Node {
 }
 
 /// The next number from x towards y.
-pub(super) fn nextafter(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+pub(super) fn nextafter(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
     let dtype = b.dtype(x);
     let unsigned = if dtype == DType::F32 { DType::U32 } else { DType::U64 };
     let (zero, one) = (b.small(0, dtype), b.small(1, unsigned));
@@ -96,7 +96,7 @@ pub(super) fn nextafter(b: &mut Build<'_>, x: Node, y: Node) -> Node {
 }
 
 /// Whether the remainder r of a division towards zero by y must move to the other side.
-fn crosses(b: &mut Build<'_>, r: Node, y: Node) -> Node {
+fn crosses(b: &mut Writer<'_>, r: Node, y: Node) -> Node {
     let dtype = b.dtype(r);
     let zero = b.small(0, dtype);
     let left = b.ne(r, zero);
@@ -106,7 +106,7 @@ fn crosses(b: &mut Build<'_>, r: Node, y: Node) -> Node {
 }
 
 /// The whole number below x / y; 0 if y is an integer 0.
-pub(super) fn floor_divide(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+pub(super) fn floor_divide(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
     let dtype = b.dtype(x);
     if is_float(dtype) {
         return floor_divide_floats(b, x, y);
@@ -123,7 +123,7 @@ pub(super) fn floor_divide(b: &mut Build<'_>, x: Node, y: Node) -> Node {
 }
 
 /// What `floor_divide` leaves; 0 if y is an integer 0.
-pub(super) fn remainder(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+pub(super) fn remainder(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
     let dtype = b.dtype(x);
     let r = b.rem(x, y);
     if !is_signed(dtype) {
@@ -142,7 +142,7 @@ pub(super) fn remainder(b: &mut Build<'_>, x: Node, y: Node) -> Node {
     b.select(exact, signed, moved)
 }
 
-fn floor_divide_floats(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+fn floor_divide_floats(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
     let r = b.rem(x, y);
     let crosses = crosses(b, r, y);
     // x - r is a multiple of y, but its quotient may be rounded: to the nearest whole number.
@@ -169,7 +169,7 @@ fn floor_divide_floats(b: &mut Build<'_>, x: Node, y: Node) -> Node {
 }
 
 /// Integers: x to the power of y by squaring, wrapping. A negative y gives 0, unless x is 1 or -1.
-pub(super) fn integer_power(b: &mut Build<'_>, x: Node, y: Node) -> Node {
+pub(super) fn integer_power(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
     let dtype = b.dtype(x);
     let (zero, one) = (b.small(0, dtype), b.small(1, dtype));
     let (mut result, mut base, mut left) = (one, x, y);

@@ -2,19 +2,21 @@
 
 use super::build::{Build, Pair, two};
 use super::constants as c;
-use crate::{DType, Node};
+use crate::DType;
 
 /// 1.5 * 2^52: adding it rounds to a whole number and leaves that in the lowest bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 /// |x| = q pi/2 + r, with q modulo 4 (in the lowest two bits) and |r| below pi/4.
-struct Reduced {
-    r: Pair,
-    q: Node,
+#[derive(Clone, Copy)]
+struct Reduced<N> {
+    r: Pair<N>,
+    q: N,
 }
 
 /// Up to 2^27 by three parts of pi/2, which leaves the r of an infinity or a NaN a NaN.
-fn reduce_small(b: &mut Build<'_>, x: Node) -> Reduced {
+#[inline(always)]
+fn reduce_small<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
     let (factor, magic) = (b.f(c::TWO_OVER_PI), b.f(MAGIC));
     let shifted = b.fma(x, factor, magic);
     let k = b.sub(shifted, magic);
@@ -35,7 +37,8 @@ fn reduce_small(b: &mut Build<'_>, x: Node) -> Reduced {
 /// x = m 2^e with a whole m of 53 bits. Of 2^e 2/pi the bits worth 4 and more give multiples of
 /// 2 pi; the next 192 bits are w, and the upper two of their three words of m w are the angle
 /// as a fraction of 2 pi.
-fn reduce_large(b: &mut Build<'_>, x: Node) -> Reduced {
+#[inline(always)]
+fn reduce_large<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
     let bits = b.bits(x);
     let exponent = b.shr_u(bits, 52);
     let fraction = b.and_u(bits, (1 << 52) - 1);
@@ -49,20 +52,15 @@ fn reduce_large(b: &mut Build<'_>, x: Node) -> Reduced {
     let up = b.and_u(first, 63);
     let width = b.u(64);
     let down = b.sub(width, up);
-    let words: Vec<Node> = (0..4)
-        .map(|i| {
-            let offset = b.u(i);
-            let place = if i == 0 { place } else { b.add(place, offset) };
-            b.word(&c::TWO_OVER_PI_BITS, place)
-        })
-        .collect();
-    let w: Vec<Node> = words
-        .windows(2)
-        .map(|pair| {
-            let (left, right) = (b.shl(pair[0], up), b.shr(pair[1], down));
-            b.or(left, right)
-        })
-        .collect();
+    let words = [0, 1, 2, 3].map(|i| {
+        let offset = b.u(i);
+        let place = if i == 0 { place } else { b.add(place, offset) };
+        b.word(c::TWO_OVER_PI_BITS, place)
+    });
+    let w = [0, 1, 2].map(|i| {
+        let (left, right) = (b.shl(words[i], up), b.shr(words[i + 1], down));
+        b.or(left, right)
+    });
     let (low, carried) = (b.mul(m, w[1]), b.mul_high(m, w[2]));
     let p1 = b.add(low, carried);
     let carry = b.lt(p1, low);
@@ -79,13 +77,15 @@ fn reduce_large(b: &mut Build<'_>, x: Node) -> Reduced {
 
 /// The fraction of a quarter turn below the upper two bits of a 128-bit angle, as radians in
 /// (-pi/4, pi/4].
-fn quarter_turns(b: &mut Build<'_>, p0: Node, p1: Node) -> Pair {
+#[inline(always)]
+fn quarter_turns<B: Build>(b: &mut B, p0: B::Node, p1: B::Node) -> Pair<B::Node> {
     let (up, down) = (b.shl_u(p0, 2), b.shr_u(p1, 62));
     let f0 = b.or(up, down);
     let f1 = b.shl_u(p1, 2);
     let signed = b.cast(f0, DType::I64);
-    let amount = b.small(32, DType::I64);
-    let first = b.push(crate::Op::Two(crate::Two::Shr, signed, amount));
+    let amount = b.u(32);
+    let amount = b.cast(amount, DType::I64);
+    let first = b.shr(signed, amount);
     let first = b.cast(first, DType::F64);
     let first = b.mul_f(first, two(-32));
     let second = b.and_u(f0, 0xffff_ffff);
@@ -101,20 +101,29 @@ fn quarter_turns(b: &mut Build<'_>, p0: Node, p1: Node) -> Pair {
     b.mul_pair(turns, half_pi)
 }
 
+/// True for a number beyond the reach of `reduce_small`.
+#[inline(always)]
+pub(super) fn is_large<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+    let magnitude = b.abs(x);
+    let big = b.gt_f(magnitude, 134_217_728.0);
+    let finite = b.is_below_infinity(magnitude);
+    b.and(big, finite)
+}
+
 /// Reduces the magnitude of x.
-fn reduce(b: &mut Build<'_>, x: Node) -> Reduced {
+#[inline(always)]
+fn reduce<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
     let magnitude = b.abs(x);
     let small = reduce_small(b, magnitude);
     let large = reduce_large(b, magnitude);
-    let big = b.gt_f(magnitude, 134_217_728.0);
-    let finite = b.lt_f(magnitude, f64::INFINITY);
-    let big = b.and(big, finite);
+    let big = is_large(b, x);
     let r = b.select_pair(big, large.r, small.r);
     Reduced { r, q: b.select(big, large.q, small.q) }
 }
 
 /// sin(r) less r.hi.
-fn sin_rest(b: &mut Build<'_>, r: Pair, square: Node) -> Node {
+#[inline(always)]
+fn sin_rest<B: Build>(b: &mut B, r: Pair<B::Node>, square: B::Node) -> B::Node {
     let p = b.poly(square, &c::SIN);
     let cube = b.mul(square, r.hi);
     let half = b.mul_f(square, -0.5);
@@ -123,7 +132,8 @@ fn sin_rest(b: &mut Build<'_>, r: Pair, square: Node) -> Node {
 }
 
 /// cos(r) as a float near 1 and the rest.
-fn cos_parts(b: &mut Build<'_>, r: Pair, square: Node) -> Pair {
+#[inline(always)]
+fn cos_parts<B: Build>(b: &mut B, r: Pair<B::Node>, square: B::Node) -> Pair<B::Node> {
     let half = b.f(-0.5);
     let one = b.f(1.0);
     let lead = b.fma(square, half, one);
@@ -141,14 +151,15 @@ fn cos_parts(b: &mut Build<'_>, r: Pair, square: Node) -> Pair {
 }
 
 /// sin(r) and cos(r), and what q makes of them.
-struct Waves {
-    sin: Node,
-    cos: Node,
-    q: Node,
-    even: Node,
+struct Waves<N> {
+    sin: N,
+    cos: N,
+    q: N,
+    even: N,
 }
 
-fn waves(b: &mut Build<'_>, reduced: &Reduced) -> Waves {
+#[inline(always)]
+fn waves<B: Build>(b: &mut B, reduced: &Reduced<B::Node>) -> Waves<B::Node> {
     let Reduced { r, q } = *reduced;
     let square = b.mul(r.hi, r.hi);
     let rest = sin_rest(b, r, square);
@@ -160,9 +171,10 @@ fn waves(b: &mut Build<'_>, reduced: &Reduced) -> Waves {
     Waves { sin, cos, q, even: b.eq(odd, zero) }
 }
 
-impl Waves {
+impl<N: Copy> Waves<N> {
     /// sin of the x that was reduced.
-    fn sin(&self, b: &mut Build<'_>, x: Node) -> Node {
+    #[inline(always)]
+    fn sin<B: Build<Node = N>>(&self, b: &mut B, x: N) -> N {
         let turn = b.shl_u(self.q, 62);
         let own = b.bits(x);
         let sign = b.xor(turn, own);
@@ -172,7 +184,8 @@ impl Waves {
     }
 
     /// cos of the x that was reduced.
-    fn cos(&self, b: &mut Build<'_>) -> Node {
+    #[inline(always)]
+    fn cos<B: Build<Node = N>>(&self, b: &mut B) -> N {
         let one = b.u(1);
         let next = b.add(self.q, one);
         let turn = b.shl_u(next, 62);
@@ -183,33 +196,61 @@ impl Waves {
 }
 
 /// sin and cos of x.
-pub(super) fn sin_cos(b: &mut Build<'_>, x: Node) -> (Node, Node) {
+#[inline(always)]
+pub(super) fn sin_cos<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node) {
     let reduced = reduce(b, x);
     let waves = waves(b, &reduced);
     (waves.sin(b, x), waves.cos(b))
 }
 
 /// sin(x).
-pub(super) fn sin(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn sin<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let reduced = reduce(b, x);
     waves(b, &reduced).sin(b, x)
 }
 
 /// cos(x).
-pub(super) fn cos(b: &mut Build<'_>, x: Node) -> Node {
+#[inline(always)]
+pub(super) fn cos<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let reduced = reduce(b, x);
     waves(b, &reduced).cos(b)
 }
 
-/// cos(x) of an x from 0 to 2^27.
-pub(super) fn cos_small(b: &mut Build<'_>, x: Node) -> Node {
-    let reduced = reduce_small(b, x);
+/// sin(x) of an x that is not large.
+#[inline(always)]
+pub(super) fn sin_of_small<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+    let magnitude = b.abs(x);
+    let reduced = reduce_small(b, magnitude);
+    waves(b, &reduced).sin(b, x)
+}
+
+/// cos(x) of an x that is not large.
+#[inline(always)]
+pub(super) fn cos_of_small<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+    let magnitude = b.abs(x);
+    let reduced = reduce_small(b, magnitude);
     waves(b, &reduced).cos(b)
 }
 
 /// tan(x).
-pub(super) fn tan(b: &mut Build<'_>, x: Node) -> Node {
-    let Reduced { r, q } = reduce(b, x);
+#[inline(always)]
+pub(super) fn tan<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+    let reduced = reduce(b, x);
+    tan_of(b, x, &reduced)
+}
+
+/// tan(x) of an x that is not large.
+#[inline(always)]
+pub(super) fn tan_of_small<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+    let magnitude = b.abs(x);
+    let reduced = reduce_small(b, magnitude);
+    tan_of(b, x, &reduced)
+}
+
+#[inline(always)]
+fn tan_of<B: Build>(b: &mut B, x: B::Node, reduced: &Reduced<B::Node>) -> B::Node {
+    let Reduced { r, q } = *reduced;
     let square = b.mul(r.hi, r.hi);
     let rest = sin_rest(b, r, square);
     let sin = b.quick_sum(r.hi, rest);

@@ -126,8 +126,9 @@ impl World {
 
     fn spaced(&self, ends: (f64, f64), count: usize, endpoint: bool, place: Place) -> Array {
         let number = Scalar::of(i64::try_from(count).unwrap_or(i64::MAX));
-        let operands = [Scalar::of(ends.0), Scalar::of(ends.1), number];
-        let operands = operands.map(|value| Self::constant(value, &place)).to_vec();
+        let ends = [Scalar::of(ends.0), Scalar::of(ends.1)];
+        let mut operands = ends.map(|value| Self::constant(value, &place)).to_vec();
+        operands.push(Node::new(Op::Constant(number), Vec::new(), Type::Index, place.clone()));
         let ty = self.made_type(&[count], DType::F64);
         self.make(Op::Linspace { endpoint }, operands, ty, place)
     }

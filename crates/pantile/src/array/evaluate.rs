@@ -59,6 +59,9 @@ impl World {
     /// one has it nobody has to wait for anybody.
     pub(crate) fn free_turn(&self) -> Option<MutexGuard<'_, ()>> {
         let turn = self.inner.turn.try_lock().ok()?;
+        if !self.inner.near {
+            return None;
+        }
         let idle = || self.inner.crew.try_lock().is_ok_and(|crew| crew.is_idle());
         (self.inner.hosted.len() == self.inner.size && idle()).then_some(turn)
     }
@@ -72,6 +75,7 @@ impl World {
         (key, known): (u128, Arc<Known>),
     ) -> Result<(), Fault> {
         self.check_forbidden(&known.executable)?;
+        graph.leaves.iter().for_each(|leaf| self.stage(leaf));
         let ids: Vec<ArrayId> = known.homes.iter().map(|_| self.inner.new_id()).collect();
         let job = Arc::new(Job {
             key,
@@ -80,6 +84,7 @@ impl World {
             results: ids.clone(),
             forget: lock(&self.inner.garbage).drain(..).collect(),
             executable: Arc::clone(&known.executable),
+            recipe: Arc::clone(&known.recipe),
             light: known.light,
         });
         let ran = lock(&self.inner.crew).run(&job);
@@ -96,13 +101,14 @@ impl World {
             // What it was made of is not needed any more.
             let made = lock(&node.made).take();
             drop(made);
+            self.write_through(node)?;
         }
         self.inner.pending.store(0, Ordering::Relaxed);
         if interrupted { Err(Error::Interrupted.into()) } else { Ok(()) }
     }
 
     /// Refuses a program that needs more memory than there is: asking for it would end the process.
-    fn check_memory(&self, known: &Known, place: &Place) -> Result<(), Fault> {
+    pub(crate) fn check_memory(&self, known: &Known, place: &Place) -> Result<(), Fault> {
         let needed = known.needed;
         if needed < MUCH {
             return Ok(());
@@ -120,11 +126,11 @@ impl World {
     }
 
     /// Refuses a program that moves something, if that is forbidden.
-    fn check_forbidden(&self, executable: &Executable) -> Result<(), Fault> {
+    pub(crate) fn check_forbidden(&self, executable: &Executable) -> Result<(), Fault> {
         if !self.inner.forbidden.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let terrain = Terrain::new(lock(&self.inner.crew).has_windows());
+        let terrain = Terrain::new(self.inner.looks);
         let cost = executable
             .cost(&Machine::default(), terrain)
             .map_err(|error| Fault::new(error.to_string(), Place::default()))?;

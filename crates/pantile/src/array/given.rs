@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pantile_engine::{DType, Element, Tile};
 use pantile_geometry::{Distribution, Rank};
-use pantile_ir::{Op, Type};
+use pantile_ir::Type;
 
 use super::fault::Fault;
 use super::node::{Home, Node, Stored, Tiles, lock};
@@ -61,16 +61,18 @@ impl World {
         let id = self.inner.new_id();
         let mut next = tiles.into_iter();
         let nothing = || Tile::zeroed(dtype, 0);
-        lock(&self.inner.crew).put(id, |_| next.next().unwrap_or_else(nothing));
-        let node = Node::new(Op::Copy, Vec::new(), ty, place);
-        lock(&node.made).take();
+        let mut crew = lock(&self.inner.crew);
+        if !self.inner.near {
+            // What was dropped makes room for this: the next program may be far off.
+            let dropped: Vec<_> = lock(&self.inner.garbage).drain(..).collect();
+            crew.forget(&dropped);
+        }
+        let put = crew.put(id, |_| next.next().unwrap_or_else(nothing));
+        drop(crew);
+        put.map_err(Fault::from)?;
         let garbage = Arc::clone(&self.inner.garbage);
-        *lock(&node.stored) = Some(Stored {
-            id,
-            home: Home::new(home.clone(), home),
-            tiles: Tiles::default(),
-            garbage,
-        });
+        let (home, tiles) = (Home::new(home.clone(), home), Tiles::default());
+        let node = Node::kept(ty, place, Stored { id, home, tiles, garbage });
         Ok(Array::of(self, node))
     }
 

@@ -82,7 +82,10 @@ impl Graph {
             wanted > 0 || (Arc::strong_count(node) > 1 + inside && !cheap)
         });
         let spent = self.leaves.iter().zip(leaf_inside);
-        let spent = spent.map(|(leaf, inside)| Arc::strong_count(leaf) == 1 + inside);
+        let spent = spent.map(|(leaf, inside)| {
+            // Others keep what they know.
+            Arc::strong_count(leaf) == 1 + inside && leaf.opening().is_none()
+        });
         Fates { kept: kept.collect(), spent: spent.collect() }
     }
 

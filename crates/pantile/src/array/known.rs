@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pantile_ir::lower::{self, Executable, Lent, Setting};
+use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::{Program, Scalar};
 
 use super::fault::Fault;
@@ -16,6 +16,8 @@ use super::world::World;
 /// A program that is known.
 pub(crate) struct Known {
     pub(crate) executable: Arc<Executable>,
+    /// What it was lowered from.
+    pub(crate) recipe: Arc<Recipe>,
     /// Where its results live.
     pub(crate) homes: Vec<Arc<Home>>,
     /// True if ranks need nothing of each other, and it is soon done.
@@ -25,9 +27,6 @@ pub(crate) struct Known {
     /// Bytes that the ranks of this process need for it.
     pub(crate) needed: usize,
 }
-
-/// So many operations on elements are soon done: about a tenth of a millisecond.
-const LIGHT: usize = 1 << 17;
 
 impl World {
     /// The program ready to run, and its key.
@@ -85,16 +84,27 @@ impl World {
             Some(Lent { home: stored.as_ref()?.home.room.clone(), spent: *spent })
         }));
         let setting = Setting { lent: Some(lent), ..self.setting() };
-        let executable = Arc::new(lower::compile(&program, &setting)?);
+        self.made_of(Recipe::Program(Arc::new(program), Box::new(setting)), !numbers.is_empty())
+    }
+
+    /// The program of a recipe; `open` if its first arguments are numbers.
+    pub(crate) fn made_of(&self, recipe: Recipe, open: bool) -> Result<Known, Fault> {
+        // Whoever gets it as text has to understand it.
+        if cfg!(debug_assertions)
+            && let Err(error) = recipe.to_string().parse::<Recipe>()
+        {
+            panic!("a recorded program does not read back: {error}");
+        }
+        let executable = Arc::new(recipe.compile()?);
         let homes = executable.results.iter().map(|(slot, _)| {
             Home::new(executable.plain_home(*slot), executable.slots[slot.index()].home.clone())
         });
         let homes = homes.collect();
-        let light = executable.is_silent() && executable.work() <= LIGHT;
-        let ranks = self.inner.hosted.iter();
+        let light = executable.is_light();
+        let ranks = self.inner.hosted.iter().filter(|_| self.inner.near);
         let needed = ranks.map(|rank| executable.needed_bytes(*rank));
         let needed = needed.fold(0usize, usize::saturating_add);
-        Ok(Known { executable, homes, light, open: !numbers.is_empty(), needed })
+        Ok(Known { executable, recipe: Arc::new(recipe), homes, light, open, needed })
     }
 }
 
@@ -117,7 +127,7 @@ impl Book {
         !self.seen.insert(open)
     }
 
-    fn enter(&mut self, key: u128, known: Known) -> Arc<Known> {
+    pub(crate) fn enter(&mut self, key: u128, known: Known) -> Arc<Known> {
         // A program that never repeats itself must not fill memory.
         if self.known.len() >= 256 {
             self.known.clear();

@@ -23,14 +23,17 @@
 //! ```
 
 mod blocks;
+mod call;
 mod create;
 mod evaluate;
 mod fault;
 mod functions;
 mod given;
 mod graph;
+mod held;
 mod known;
 mod node;
+mod open;
 mod operators;
 mod peek;
 mod places;
@@ -53,10 +56,12 @@ use pantile_engine::DType;
 use pantile_ir::{Index, Op, Slice, Type};
 
 pub use fault::Fault;
+pub use open::{Brought, Note, Opening, Piece};
 pub use pantile_ir::{Binary, Boundary, Place, Random, Reduction, Unary};
 pub use scalar::Number;
 pub use sections::{Section, part_of, runs_of};
 pub use slice::{SliceItem, by};
+pub use views::{Seen, SeenAxes};
 pub use world::World;
 
 use node::{Node, lock};
@@ -75,11 +80,11 @@ pub struct Array {
     view: Arc<[View]>,
     /// What was last seen through a view that brings elements into another order: computed once, as
     /// long as the base stays as it is.
-    seen: Option<Arc<Mutex<Seen>>>,
+    seen: Option<Arc<Mutex<Known>>>,
 }
 
 /// What was seen, and of which version of the base.
-type Seen = Option<(Weak<Node>, Arc<Node>)>;
+type Known = Option<(Weak<Node>, Arc<Node>)>;
 
 thread_local! {
     /// The line that stands for those of this program; see [`written_at`].
@@ -136,6 +141,10 @@ impl Array {
         let base = Arc::clone(&lock(&self.base));
         let see = || self.view.iter().fold(Arc::clone(&base), |node, view| view.of(&node, place));
         let Some(seen) = &self.seen else { return see() };
+        // Others may have written since.
+        if base.opening().is_some() {
+            return see();
+        }
         let mut seen = lock(seen);
         match &*seen {
             Some((of, node)) if std::ptr::eq(of.as_ptr(), Arc::as_ptr(&base)) => Arc::clone(node),
@@ -245,6 +254,19 @@ impl Array {
         self.view.iter().try_fold(dense, |strides, view| view.strides(&strides))
     }
 
+    /// The axes of this as parts of the axes of the array that it is a view of; `None` if elements
+    /// are in another shape.
+    #[must_use]
+    pub fn seen_axes(&self) -> Option<SeenAxes> {
+        views::seen_axes(&lock(&self.base).shape(), &self.view)
+    }
+
+    /// True if it is a view of another array.
+    #[must_use]
+    pub fn is_view(&self) -> bool {
+        !self.view.is_empty()
+    }
+
     /// Assigns to a slice; every view of the same elements sees it. The value is broadcast.
     #[track_caller]
     pub fn set(&self, slice: impl AsRef<[SliceItem]>, value: impl Into<Operand>) {
@@ -263,7 +285,7 @@ impl Array {
         if Arc::ptr_eq(&self.base, &value.base) && self.view == value.view {
             return;
         }
-        let changed = self.changed(&value, &place);
+        let changed = self.followed(self.changed(&value, &place), &place);
         *lock(&self.base) = changed;
         self.count();
     }

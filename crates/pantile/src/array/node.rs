@@ -8,6 +8,7 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_ir::{Function, Op, Place, Type};
 
 use super::fault::Fault;
+use super::open::Open;
 
 /// An operation, recorded or done.
 pub(crate) struct Node {
@@ -19,6 +20,8 @@ pub(crate) struct Node {
     pub(crate) stored: Mutex<Option<Stored>>,
     /// What is wrong with it; whoever looks at it gets to know.
     pub(crate) fault: Option<Fault>,
+    /// The memory that it shares with others.
+    pub(crate) open: Mutex<Open>,
     /// A number for walks through the graph.
     mark: AtomicU64,
     /// Its own number in the last walk.
@@ -89,6 +92,13 @@ impl Node {
         Self::with(Some(Made { op, operands, functions }), ty, place, None)
     }
 
+    /// A node whose elements the ranks keep already.
+    pub(crate) fn kept(ty: Type, place: Place, stored: Stored) -> Arc<Self> {
+        let node = Self::with(None, ty, place, None);
+        *lock(&node.stored) = Some(stored);
+        node
+    }
+
     /// A node that stands for a mistake.
     pub(crate) fn faulty(fault: Fault, ty: Type) -> Arc<Self> {
         let place = fault.place.clone();
@@ -103,7 +113,8 @@ impl Node {
     fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Arc<Self> {
         let (made, stored) = (Mutex::new(made), Mutex::new(None));
         let (mark, number) = (AtomicU64::new(0), AtomicU64::new(0));
-        Arc::new(Self { made, ty, place, stored, fault, mark, number })
+        let open = Mutex::default();
+        Arc::new(Self { made, ty, place, stored, fault, open, mark, number })
     }
 
     /// Its operands; none once it is stored.

@@ -47,11 +47,15 @@ impl Array {
         if !hosts_all || self.size() > FEW || inner.forbidden.load(Ordering::Relaxed) {
             return false;
         }
+        // What is elsewhere is cut out there, not here.
+        if !inner.near {
+            return false;
+        }
         // Whoever has to wait for ranks wants to be able to stop.
         if !lock(&inner.crew).is_idle() {
             return false;
         }
-        let Some((home, tiles)) = self.world.tiles_of(&base) else { return false };
+        let Ok(Some((home, tiles))) = self.world.tiles_of(&base) else { return false };
         let tiles = tiles.get().map_or(&[][..], Vec::as_slice);
         let (size, shape) = (self.dtype().bytes(), self.shape());
         for (number, element) in room.chunks_exact_mut(size).enumerate() {

@@ -167,23 +167,38 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         self.world.evaluate(&[Arc::clone(&node)], &place)?;
-        Ok(self.world.sections_of(&node))
+        self.world.sections_of(&node)
     }
 }
 
 impl World {
     /// The parts of a stored node that this process hosts.
-    pub(crate) fn sections_of(&self, node: &Arc<Node>) -> Vec<Section> {
-        let Some((home, tiles)) = self.tiles_of(node) else { return Vec::new() };
+    pub(crate) fn sections_of(&self, node: &Arc<Node>) -> Result<Vec<Section>, Fault> {
+        let Some((home, tiles)) = self.tiles_of(node)? else { return Ok(Vec::new()) };
         let tiles = tiles.get().into_iter().flatten().cloned();
-        tiles.map(|(rank, tile)| Section { rank, tile, home: Arc::clone(&home) }).collect()
+        Ok(tiles.map(|(rank, tile)| Section { rank, tile, home: Arc::clone(&home) }).collect())
+    }
+
+    /// What one rank has of a stored node of which every rank has all.
+    pub(crate) fn copy_of(&self, node: &Arc<Node>) -> Result<Vec<Section>, Fault> {
+        let found = lock(&node.stored).as_ref().map(|one| (one.id, Arc::clone(&one.home)));
+        let Some((id, home)) = found else { return Ok(Vec::new()) };
+        let first: Vec<Rank> = home.plain.mesh().ranks().take(1).collect();
+        let tiles = lock(&self.inner.crew).get(id, &first)?;
+        let own = |(rank, tile)| Section { rank, tile, home: Arc::clone(&home) };
+        Ok(tiles.into_iter().map(own).collect())
     }
 
     /// Where a stored node lives, and the tiles of it that this process hosts.
-    pub(crate) fn tiles_of(&self, node: &Arc<Node>) -> Option<(Arc<Home>, Tiles)> {
+    pub(crate) fn tiles_of(&self, node: &Arc<Node>) -> Result<Option<(Arc<Home>, Tiles)>, Fault> {
+        self.stage(node);
         let stored = lock(&node.stored);
-        let stored = stored.as_ref()?;
-        stored.tiles.get_or_init(|| lock(&self.inner.crew).get(stored.id));
-        Some((Arc::clone(&stored.home), Arc::clone(&stored.tiles)))
+        let Some(stored) = stored.as_ref() else { return Ok(None) };
+        if stored.tiles.get().is_none() {
+            let tiles = lock(&self.inner.crew).get(stored.id, &self.inner.hosted)?;
+            // Somebody else may have asked at the same time: the answers are the same.
+            let _ = stored.tiles.set(tiles);
+        }
+        Ok(Some((Arc::clone(&stored.home), Arc::clone(&stored.tiles))))
     }
 }

@@ -114,9 +114,12 @@ impl Array {
         if self.world.inner.hosted.len() < self.world.ranks() {
             let copies = Self::of(&self.world, node).replicate().node(place);
             self.world.evaluate(&[Arc::clone(&copies)], place)?;
-            return Ok(self.world.sections_of(&copies));
+            return self.world.sections_of(&copies);
         }
-        Ok(self.world.sections_of(&node))
+        match spread || self.world.inner.near {
+            true => self.world.sections_of(&node),
+            false => self.world.copy_of(&node),
+        }
     }
 
     /// Its only element.
@@ -158,7 +161,7 @@ impl Array {
     pub fn explain(&self) -> Result<String, Fault> {
         let node = self.node(&here());
         let executable = self.world.plan(&[node])?;
-        let terrain = Terrain::new(lock(&self.world.inner.crew).has_windows());
+        let terrain = Terrain::new(self.world.inner.looks);
         let mut text = executable.to_string();
         if let Ok(cost) = executable.cost(&Machine::default(), terrain) {
             let number =

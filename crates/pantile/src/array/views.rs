@@ -179,6 +179,47 @@ impl View {
     }
 }
 
+/// An axis of a view as a part of an axis of what it looks at in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The axis of the base.
+    pub axis: usize,
+    /// The first index.
+    pub first: i64,
+    /// The distance of indices.
+    pub step: i64,
+    /// Number of indices.
+    pub size: usize,
+}
+
+/// The axes of a view, and the axes of the base that are fixed at one index.
+pub type SeenAxes = (Vec<Seen>, Vec<(usize, usize)>);
+
+/// A chain of views of a base as parts of its axes; `None` if it cannot be said so.
+pub(crate) fn seen_axes(base: &[usize], chain: &[View]) -> Option<SeenAxes> {
+    let whole = |(axis, size): (usize, &usize)| Seen { axis, first: 0, step: 1, size: *size };
+    let mut axes: Vec<Seen> = base.iter().enumerate().map(whole).collect();
+    let mut fixed = Vec::new();
+    for view in chain {
+        axes = match &view.how {
+            How::Reshape => return None,
+            How::Permute(order) => order.iter().map(|axis| axes[*axis]).collect(),
+            How::Slice(stretches) => {
+                let mut kept = Vec::new();
+                for (old, one) in axes.iter().zip(stretches) {
+                    let (first, step) = (old.first + old.step * one.first, old.step * one.step);
+                    match one.goes {
+                        true => fixed.push((old.axis, usize::try_from(first).ok()?)),
+                        false => kept.push(Seen { first, step, size: one.size, ..*old }),
+                    }
+                }
+                kept
+            }
+        };
+    }
+    Some((axes, fixed))
+}
+
 /// A node in another shape.
 fn reshaped(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
     if node.shape() == shape {
@@ -361,6 +402,33 @@ mod tests {
                 }
                 assert_eq!(places(&chain, &view.shape, &base), all);
                 shape.clone_from(&view.shape);
+            }
+        });
+    }
+
+    #[test]
+    fn chains_of_slices_and_permutations_are_parts_of_axes() {
+        cases("parts of axes", 2000, |rng| {
+            let base: Vec<usize> = (0..rng.below(4)).map(|_| 1 + rng.below(4)).collect();
+            let (mut chain, mut shape) = (Vec::<View>::new(), base.clone());
+            for _ in 0..3 {
+                chain.push(random_view(rng, &shape));
+                shape.clone_from(&chain[chain.len() - 1].shape);
+            }
+            let reshapes = chain.iter().any(|view| matches!(view.how, How::Reshape));
+            let seen = seen_axes(&base, &chain);
+            assert_eq!(seen.is_none(), reshapes);
+            let Some((axes, fixed)) = seen else { return };
+            for number in 0..shape.iter().product() {
+                let index = unravel(number, &shape);
+                let expected = chain.iter().rev().fold(index.clone(), |at, view| view.through(&at));
+                let mut found = vec![usize::MAX; base.len()];
+                fixed.iter().for_each(|(axis, at)| found[*axis] = *at);
+                for (one, at) in axes.iter().zip(index) {
+                    let at = one.first + one.step * i64::try_from(at).unwrap();
+                    found[one.axis] = usize::try_from(at).unwrap();
+                }
+                assert_eq!(found, expected);
             }
         });
     }

@@ -37,6 +37,10 @@ pub(crate) struct Inner {
     pub(crate) book: Mutex<Book>,
     /// Arrays that nobody refers to any more; forgotten with the next program.
     pub(crate) garbage: Arc<Mutex<Vec<ArrayId>>>,
+    /// True if ranks see each other's memory.
+    pub(crate) looks: bool,
+    /// True if this process has the memory of the ranks that it hosts.
+    pub(crate) near: bool,
     pub(crate) ids: AtomicU64,
     pub(crate) marks: AtomicU64,
     /// Operations recorded since the last program ran.
@@ -52,6 +56,9 @@ pub(crate) struct Inner {
     pub(crate) forbidden: AtomicBool,
     /// Steps in time that one exchange of halos serves.
     pub(crate) steps_per_exchange: AtomicUsize,
+    /// Counts what goes to the workers of a cluster and comes from them, if ranks are there.
+    #[cfg(feature = "cluster")]
+    pub(crate) meter: std::sync::OnceLock<pantile_cluster::Meter>,
 }
 
 impl World {
@@ -59,6 +66,8 @@ impl World {
         let inner = Inner {
             size: crew.size(),
             hosted: crew.hosted(),
+            looks: crew.has_windows(),
+            near: crew.is_near(),
             crew: Mutex::new(crew),
             turn: Mutex::default(),
             book: Mutex::default(),
@@ -71,8 +80,48 @@ impl World {
             gathered: AtomicU64::new(0),
             forbidden: AtomicBool::new(false),
             steps_per_exchange: AtomicUsize::new(1),
+            #[cfg(feature = "cluster")]
+            meter: std::sync::OnceLock::new(),
         };
         Self { inner: Arc::new(inner), dist: None }
+    }
+
+    /// The ranks of a crew, whoever they are: this is how ranks that are elsewhere become a world.
+    #[must_use]
+    pub fn with_crew(crew: Crew) -> Self {
+        Self::of(crew)
+    }
+
+    /// The ranks of a cluster: a session at the coordinator at `HOST:PORT`, which ends with the last
+    /// handle of this world.
+    ///
+    /// # Errors
+    /// As [`Cluster::connect`](pantile_cluster::Cluster::connect).
+    #[cfg(feature = "cluster")]
+    pub fn cluster(
+        address: &str,
+        options: pantile_cluster::ClusterOptions,
+    ) -> Result<Self, pantile_cluster::ClusterError> {
+        let cluster = pantile_cluster::Cluster::connect(address, options)?;
+        let meter = cluster.meter();
+        let world = Self::with_crew(cluster.into_crew());
+        // It is new, and so has none yet.
+        let _ = world.inner.meter.set(meter);
+        Ok(world)
+    }
+
+    /// What went to the workers of a cluster and came from them so far; nothing if ranks are not
+    /// there.
+    #[cfg(feature = "cluster")]
+    #[must_use]
+    pub fn traffic(&self) -> Option<pantile_cluster::Traffic> {
+        self.inner.meter.get().map(pantile_cluster::Meter::read)
+    }
+
+    /// True if this process has the memory of the ranks that it hosts, so that others can share it.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        self.inner.near
     }
 
     /// So many ranks, each a thread of this process.
@@ -88,16 +137,18 @@ impl World {
     }
 
     /// What the environment says: one of the processes of `mpirun` or `srun`, else
-    /// `PANTILE_RANKS` threads, else one per core.
+    /// `PANTILE_RANKS` threads, else one per core; each with `PANTILE_THREADS` threads, else one.
     ///
     /// # Errors
     /// As [`Launch::from_environment`].
     pub fn from_env() -> Result<Self, LaunchError> {
         let launch = Launch::from_environment()?;
-        match launch.ranks {
-            Ranks::Threads(ranks) => Ok(Self::of(Crew::threads(ranks, &launch.options))),
-            Ranks::Mpi => Self::mpi(&launch.options),
-        }
+        let world = match launch.ranks {
+            Ranks::Threads(ranks) => Self::of(Crew::threads(ranks, &launch.options)),
+            Ranks::Mpi => Self::mpi(&launch.options)?,
+        };
+        lock(&world.inner.crew).set_threads(launch.threads).map_err(LaunchError::Threads)?;
+        Ok(world)
     }
 
     /// One rank of many: the caller is this rank, and the callers of all other ranks run the same
@@ -171,6 +222,17 @@ impl World {
         self.inner.steps_per_exchange.swap(steps.max(1), Ordering::Relaxed)
     }
 
+    /// From now on (or until told otherwise) so many threads of each rank that this process hosts
+    /// share its large loops, reductions and copies, the rank's own among them. The results are the
+    /// same. Gives how many it were before.
+    ///
+    /// # Errors
+    /// If these are none, or more than 256.
+    pub fn threads_per_rank(&self, threads: usize) -> Result<usize, Fault> {
+        let before = lock(&self.inner.crew).set_threads(threads);
+        before.map_err(|error| Fault::new(error.to_string(), Default::default()))
+    }
+
     /// Waits for the callers of all processes; a single caller waits for nobody.
     ///
     /// # Errors
@@ -201,7 +263,8 @@ impl World {
 
     pub(crate) fn setting(&self) -> Setting {
         let steps_per_exchange = self.inner.steps_per_exchange.load(Ordering::Relaxed);
-        Setting { ranks: self.ranks(), steps_per_exchange, ..Setting::default() }
+        let looks = self.inner.looks;
+        Setting { ranks: self.ranks(), steps_per_exchange, looks, ..Setting::default() }
     }
 }
 

@@ -105,7 +105,8 @@ impl Maker<'_> {
             return;
         };
         let natural = promote(yes.dtype, no.dtype);
-        let dtype = if self.rng.chance(1, 5) { self.dtype() } else { natural };
+        let asked = if self.rng.chance(1, 5) { self.dtype() } else { natural };
+        let dtype = if infer::may_become(natural, asked) { asked } else { natural };
         self.array(Op::Where, vec![which.value, yes.value, no.value], dtype, &shape);
     }
 
@@ -144,8 +145,9 @@ impl Maker<'_> {
                 continue;
             }
             if matches!(reduction, R::Sum | R::Prod) && self.rng.chance(1, 4) {
-                dtype = *self.rng.pick(&[of.dtype, DType::F64, DType::C128, DType::I16]);
-                dtype = if dtype == DType::Bool { DType::I32 } else { dtype };
+                let asked = *self.rng.pick(&[of.dtype, DType::F64, DType::C128, DType::I16]);
+                let asked = if asked == DType::Bool { DType::I32 } else { asked };
+                dtype = if infer::may_become(of.dtype, asked) { asked } else { dtype };
             }
             let correction = match reduction {
                 R::Var | R::Std => *self.rng.pick(&[0.0, 1.0, 2.0, 0.5, -1.0, 9.0]),

@@ -1,10 +1,11 @@
 //! A program on ranks, compared with what it means.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use pantile_engine::{Engine, Runner, Tile};
-use pantile_geometry::Distribution;
-use pantile_ir::lower::{self, Executable, Lent, Setting};
+use pantile_engine::{ArrayId, Crew, Engine, Job, Runner, Tile};
+use pantile_geometry::{Distribution, Fingerprint};
+use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::reference::Array;
 use pantile_ir::{Program, passes, text, verify};
 use pantile_lanes::{Complex, DType, Element, Scalar};
@@ -33,6 +34,11 @@ pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable
 /// # Errors
 /// If it cannot be lowered.
 pub fn compile_lent(trial: &Trial, ranks: usize) -> Result<Arc<Executable>, String> {
+    let made = recipe_lent(trial, ranks)?.compile();
+    made.map(Arc::new).map_err(|error| format!("lower: {error}"))
+}
+
+fn recipe_lent(trial: &Trial, ranks: usize) -> Result<Recipe, String> {
     let alone = compile(trial, ranks, true)?;
     let lent = alone.arguments.iter().enumerate().map(|(number, (slot, _))| {
         let plain = alone.plain_home(*slot);
@@ -44,8 +50,55 @@ pub fn compile_lent(trial: &Trial, ranks: usize) -> Result<Arc<Executable>, Stri
         Lent { home, spent: (number + trial.arguments.len()).is_multiple_of(2) }
     });
     let setting = Setting { lent: Some(lent.collect()), ..setting(trial, ranks) };
-    let made = lower::compile(&trial.program, &setting);
-    made.map(Arc::new).map_err(|error| format!("lower: {error}"))
+    Ok(Recipe::Program(Arc::new(trial.program.clone()), Box::new(setting)))
+}
+
+/// Runs the program by a crew, wherever its ranks are: arguments are put, results are fetched and
+/// compared on every rank, and everything is forgotten.
+///
+/// # Errors
+/// The first difference, or the error of the run.
+pub fn by_crew(crew: &mut Crew, trial: &Trial, expected: &[Array]) -> Result<(), String> {
+    let ranks = crew.size();
+    let recipe = recipe_lent(trial, ranks)?;
+    let executable = recipe.compile().map_err(|error| format!("lower: {error}"))?;
+    // Names are never used again: ranks that are elsewhere forget when they get to it.
+    static NAMES: AtomicU64 = AtomicU64::new(1);
+    let names = |count: usize| -> Vec<ArrayId> {
+        let first = NAMES.fetch_add(count as u64, Ordering::Relaxed);
+        (first..).map(ArrayId).take(count).collect()
+    };
+    let arguments = names(trial.arguments.len());
+    let lent = executable.lent.clone().unwrap_or_default();
+    for ((id, array), lent) in arguments.iter().zip(&trial.arguments).zip(&lent) {
+        let put = crew.put(*id, |rank| in_room(array, &lent.home, rank));
+        put.map_err(|error| error.to_string())?;
+    }
+    let results = names(expected.len());
+    let job = Job {
+        executable: Arc::new(executable),
+        key: Fingerprint::of(&recipe.to_string()).0,
+        recipe: Arc::new(recipe),
+        numbers: Vec::new(),
+        arguments: arguments.clone(),
+        results: results.clone(),
+        forget: Vec::new(),
+        light: false,
+    };
+    let job = Arc::new(job);
+    crew.run(&job).map_err(|error| error.to_string())?;
+    let all: Vec<usize> = (0..ranks).collect();
+    for (number, (id, array)) in results.iter().zip(expected).enumerate() {
+        let (slot, _) = job.executable.results[number];
+        let home = &job.executable.slots[slot.index()].home;
+        for (rank, tile) in crew.get(*id, &all).map_err(|error| error.to_string())? {
+            same(&tile, array, (home, true), rank)
+                .map_err(|fault| format!("result {number}, rank {rank}: {fault}"))?;
+        }
+    }
+    crew.forget(&arguments);
+    crew.forget(&results);
+    Ok(())
 }
 
 /// Blocks with room around them.
@@ -88,7 +141,8 @@ fn setting(trial: &Trial, ranks: usize) -> Setting {
     // One exchange of halos serves one step in time, or two, or three.
     let operations = trial.program.entry().map_or(0, |entry| entry.body.operations.len());
     let steps_per_exchange = 1 + (operations + ranks) % 3;
-    let mut setting = Setting { ranks, steps_per_exchange, ..Setting::default() };
+    let looks = !operations.is_multiple_of(4);
+    let mut setting = Setting { ranks, steps_per_exchange, looks, ..Setting::default() };
     if !trial.team.is_empty() {
         setting.teams.insert("1".to_owned(), trial.team.clone());
     }

@@ -77,6 +77,10 @@ fn programs(world: &World) -> Result<(), String> {
         let expected = trial.expected()?;
         let executable = execute::compile(&trial, world.size(), seed % 2 == 0)?;
         let mut engine = world.engine();
+        // As many threads as chance has it, and loops that are cut however short they are.
+        let threads = 1 + usize::try_from(seed % 3).unwrap_or(0);
+        engine.set_threads(threads).map_err(|error| error.to_string())?;
+        engine.set_cut_bytes(0);
         execute::on_rank(&mut engine, &executable, &trial, &expected)
             .map_err(|fault| format!("program {seed}: {fault}\n{}", trial.program))?;
         let lent = execute::compile_lent(&trial, world.size())?;

@@ -315,8 +315,11 @@ impl Maker<'_> {
         if self.rng.chance(1, 5) {
             let dtype = *self.rng.pick(&[DType::F64, DType::I32, DType::I8]);
             let pair = vec![self.scalar(dtype), self.scalar(dtype)];
-            let compare =
-                Op::Compare(*self.rng.pick(&[Predicate::Lt, Predicate::Ge, Predicate::Ne]));
+            let mut known = vec![Predicate::Lt, Predicate::Ge, Predicate::Ne];
+            if dtype != DType::F64 {
+                known.extend([Predicate::ULt, Predicate::UGe]);
+            }
+            let compare = Op::Compare(*self.rng.pick(&known));
             let truth = self.push(compare, pair.clone(), Type::scalar(DType::Bool));
             self.scalars.push((truth, DType::Bool));
             let operands = vec![truth, pair[0], pair[1]];
@@ -346,6 +349,14 @@ impl Maker<'_> {
             A::AndI,
             A::OrI,
             A::XOrI,
+            A::DivUI,
+            A::CeilDivUI,
+            A::RemUI,
+            A::MinUI,
+            A::MaxUI,
+            A::ShLI,
+            A::ShRSI,
+            A::ShRUI,
         ];
         let dtype = *self.rng.pick(&[DType::I64, DType::I32, DType::I8]);
         let operands = vec![self.scalar(dtype), self.scalar(dtype)];

@@ -1,8 +1,9 @@
 //! Elementwise programs.
 
-use super::{COUNTS, Setting, program};
-use crate::bench::case::{Case, Group, Site, Way};
-use crate::bench::loops::{CURVE, Copied, Formula, MARKET, Prices, Six, Triad, Waves, write};
+use pantile_bounds::{CURVE, Copied, Formula, MARKET, Prices, Six, Triad, Waves, write};
+
+use super::{Setting, program};
+use crate::bench::case::{Case, Site, Way};
 
 /// Writes a formula to this thread's part of the result.
 fn by<F: Formula>(site: &Site<'_>, formula: F, streaming: bool) {
@@ -29,7 +30,7 @@ pub(super) fn all(setting: Setting) -> Vec<Case> {
     let mut copy: Vec<Way> = ways!(Copied);
     copy.push(("memcpy", |site| site.own(0).as_mut_slice().copy_from_slice(site.part(0))));
     let prices = prices();
-    let list: [(&str, usize, &str, Vec<Way>, f64); 5] = [
+    let list: [(&'static str, usize, &str, Vec<Way>, f64); 5] = [
         ("copy a", 1, COPY, copy, 0.90),
         ("triad a + 3 b", 2, TRIAD, ways!(Triad), 0.90),
         ("a b + c d - e / f", 6, SIX, ways!(Six), 0.70),
@@ -38,26 +39,12 @@ pub(super) fn all(setting: Setting) -> Vec<Case> {
     ];
     let mut cases = Vec::new();
     for (name, inputs, body, by_hand, aim) in list {
-        let places = [
-            (Group::Memory, setting.count(COUNTS[0]), setting.at_least(aim)),
-            (Group::Caches, COUNTS[1].max(64 * setting.ranks), None),
-        ];
-        for (group, count, aim) in places {
-            cases.push(Case {
-                group,
-                name,
-                ranks: setting.ranks,
-                shape: vec![count],
-                text: program(&[count], 0, inputs, ("!g", body)),
-                inputs,
-                states: 0,
-                rooms: 1,
-                is_sum: false,
-                by_hand: by_hand.clone(),
-                steps: 1,
-                aim,
-            });
-        }
+        cases.extend(setting.in_both(name, aim).map(|base| Case {
+            text: program(&base.shape, 0, inputs, ("!g", body)),
+            inputs,
+            by_hand: by_hand.clone(),
+            ..base
+        }));
     }
     cases
 }

@@ -6,7 +6,7 @@ mod small;
 mod stencils;
 mod sums;
 
-use super::case::Case;
+use super::case::{Case, Group};
 use super::figure::Aim;
 
 /// Elements of arrays in memory, and of those in the caches.
@@ -58,6 +58,19 @@ impl Setting {
     /// The side of a square of about `whole * whole` elements; every rank has a few rows.
     fn side(self, whole: usize) -> usize {
         scaled(whole, self.scale.sqrt()).max(8).max(4 * self.ranks)
+    }
+
+    /// The same case of arrays with one axis twice: in memory, where it has this aim, and in the
+    /// caches.
+    fn in_both(self, name: &'static str, aim: f64) -> [Case; 2] {
+        let places = [
+            (Group::Memory, self.count(COUNTS[0]), self.at_least(aim)),
+            (Group::Caches, COUNTS[1].max(64 * self.ranks), None),
+        ];
+        places.map(|(group, count, aim)| Case {
+            aim,
+            ..Case::base(group, name, self.ranks, &[count])
+        })
     }
 
     /// At least so much of the speed of the bound; nothing where ranks have to share cores.

@@ -1,38 +1,30 @@
 //! Movements, and the transpose of the Parallel Research Kernels.
 
+use pantile_bounds::{Rows, add_one, add_turned, add_turned_by_8, turned, turned_by_8};
+
 use super::stencils::ITERATIONS;
 use super::{SIDES, Setting, program};
 use crate::bench::case::{Case, Group, Site};
-use crate::bench::loops::{Rows, add_one, add_turned, add_turned_by_8, turned, turned_by_8};
 
 /// All of them.
 pub(super) fn all(setting: Setting) -> Vec<Case> {
     let (ranks, side) = (setting.ranks, setting.side(SIDES[1]));
-    let shape = vec![side, side];
+    let shape = [side, side];
     let by_hand: fn(&Site<'_>) = |site| site.own(0).as_mut_slice().copy_from_slice(site.part(0));
     let columns = Case {
-        group: Group::Movements,
-        name: "row blocks to column blocks",
-        ranks,
         text: program(&shape, 0, 1, ("!c", COLUMNS)),
-        shape: shape.clone(),
-        inputs: 1,
-        states: 0,
-        rooms: 1,
-        is_sum: false,
         by_hand: vec![("memcpy of as many bytes", by_hand)],
-        steps: 1,
         aim: setting.at_least(1.0 / 1.3),
+        ..Case::base(Group::Movements, "row blocks to column blocks", ranks, &shape)
     };
     let transpose = Case {
-        name: "transpose",
         text: program(&shape, 0, 1, ("!g", TURNED)),
         by_hand: vec![
             ("loop over blocks of 32x32", |site| turn(site, turned)),
             ("loop over blocks of 8x8", |site| turn(site, turned_by_8)),
         ],
         aim: setting.at_least(1.0 / 1.2),
-        ..columns.clone()
+        ..Case::base(Group::Movements, "transpose", ranks, &shape)
     };
     let mut cases = vec![research(setting, &shape), transpose];
     // One rank has all rows and all columns.
@@ -77,21 +69,17 @@ fn research(setting: Setting, shape: &[usize]) -> Case {
          scf.yield %more, %sum : !g, !g\n}}\nreturn %m, %n : !g, !g"
     );
     Case {
-        group: Group::Research,
-        name: "PRK transpose",
-        ranks: setting.ranks,
         text: program(shape, 0, 2, ("(!g, !g)", &body)),
-        shape: shape.to_vec(),
         inputs: 0,
         states: 2,
         rooms: 0,
-        is_sum: false,
         by_hand: vec![
             ("loop over blocks of 32x32, another over rows", |site| iterate(site, add_turned)),
             ("loop over blocks of 8x8, another over rows", |site| iterate(site, add_turned_by_8)),
         ],
         steps: ITERATIONS,
         aim: setting.at_least(0.90),
+        ..Case::base(Group::Research, "PRK transpose", setting.ranks, shape)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Small programs: what everything around the arithmetic costs.
 
+use pantile_bounds::jacobi;
+
+use super::stencils::{FIVE, QUARTER};
 use super::{Setting, program};
 use crate::bench::case::{Case, Group, Site};
 use crate::bench::figure::Aim;
-use crate::bench::loops::jacobi;
 
 /// Steps in time within one program.
 const STEPS: usize = 100;
@@ -23,54 +25,32 @@ pub(super) fn all(setting: Setting) -> Vec<Case> {
 /// One operation on a thousand elements.
 fn one() -> Case {
     Case {
-        group: Group::Small,
-        name: "a + 1, a known program",
-        ranks: 1,
-        shape: vec![1000],
         text: program(&[1000], 0, 1, ("!g", MORE)),
-        inputs: 1,
-        states: 0,
-        rooms: 1,
-        is_sum: false,
         by_hand: vec![("loop", |site| {
             let mut own = site.own(0);
             let pairs = own.as_mut_slice::<f64>().iter_mut().zip(site.part(0));
             pairs.for_each(|(own, a)| *own = a + 1.0);
         })],
-        steps: 1,
         aim: Some(Aim::Within(2e-6)),
+        ..Case::base(Group::Small, "a + 1, a known program", 1, &[1000])
     }
 }
 
 /// Many steps in time on a small grid.
 fn steps(ranks: usize) -> Case {
     let side = SIDE.max(4 * ranks);
-    let shape = vec![side, side];
+    let shape = [side, side];
     let body = format!(
         "%first = arith.constant 0 : index\n%turns = arith.constant {STEPS} : index\n\
-         %step = arith.constant 1 : index\n%q = arith.constant 0.25 : f64\n\
-         %r = scf.for %turn = %first to %turns step %step iter_args(%u = %a) -> (!g) {{\n\
-         %n = ndarray.subview %u[0, 1] SIZES : !g to !i\n\
-         %s = ndarray.subview %u[2, 1] SIZES : !g to !i\n\
-         %w = ndarray.subview %u[1, 0] SIZES : !g to !i\n\
-         %e = ndarray.subview %u[1, 2] SIZES : !g to !i\n\
-         %x = ndarray.ewbin %n, %s {{op = \"add\"}} : (!i, !i) -> !i\n\
-         %y = ndarray.ewbin %x, %w {{op = \"add\"}} : (!i, !i) -> !i\n\
-         %z = ndarray.ewbin %y, %e {{op = \"add\"}} : (!i, !i) -> !i\n\
-         %v = ndarray.ewbin %z, %q {{op = \"multiply\"}} : (!i, f64) -> !i\n\
-         %new = ndarray.immutable_insert_slice %v into %u[1, 1] SIZES : !i into !g\n\
-         scf.yield %new : !g\n}}\nreturn %r : !g"
+         %step = arith.constant 1 : index\n{QUARTER}\
+         %last = scf.for %turn = %first to %turns step %step iter_args(%a = %start) -> (!g) {{\n\
+         {FIVE}scf.yield %r : !g\n}}\nreturn %last : !g"
     );
+    let text = program(&shape, 2, 1, ("!g", &body));
     Case {
-        group: Group::Small,
-        name: "a step in time, stencil of 5 points",
-        ranks,
-        text: program(&shape, 2, 1, ("!g", &body)),
-        shape,
+        text: text.replace("@main(%a: !g)", "@main(%start: !g)"),
         inputs: 0,
         states: 1,
-        rooms: 1,
-        is_sum: false,
         by_hand: vec![("loop over rows, two arrays in turns", |site| {
             for step in 0..STEPS {
                 one_step(site, step % 2);
@@ -79,6 +59,7 @@ fn steps(ranks: usize) -> Case {
         })],
         steps: STEPS,
         aim: (ranks == 1).then_some(Aim::Beyond(1e-5)),
+        ..Case::base(Group::Small, "a step in time, stencil of 5 points", ranks, &shape)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Stencils, and those of the Parallel Research Kernels.
 
+use pantile_bounds::{Four, STAR, add_one, add_star, write};
+
 use super::{SIDES, Setting, program};
 use crate::bench::case::{Case, Group, Site};
 use crate::bench::figure::Aim;
-use crate::bench::loops::{Four, add_one, add_star, write};
 
 /// Iterations of a research kernel within one run.
 pub(super) const ITERATIONS: usize = 5;
@@ -23,23 +24,15 @@ pub(super) fn all(setting: Setting) -> Vec<Case> {
 }
 
 fn five_points(group: Group, ranks: usize, side: usize, aim: Option<Aim>) -> Case {
-    let shape = vec![side, side];
+    let shape = [side, side];
     Case {
-        group,
-        name: "stencil of 5 points",
-        ranks,
-        text: program(&shape, 2, 1, ("!g", FIVE)),
-        shape,
-        inputs: 1,
-        states: 0,
-        rooms: 1,
-        is_sum: false,
+        text: program(&shape, 2, 1, ("!g", &format!("{QUARTER}{FIVE}return %r : !g"))),
         by_hand: vec![
             ("loop over rows", |site| means(site, false)),
             ("loop over rows with streaming stores", |site| means(site, true)),
         ],
-        steps: 1,
         aim,
+        ..Case::base(group, "stencil of 5 points", ranks, &shape)
     }
 }
 
@@ -61,23 +54,17 @@ fn means(site: &Site<'_>, streaming: bool) {
 }
 
 fn star(group: Group, ranks: usize, side: usize, aim: Option<Aim>) -> Case {
-    let shape = vec![side, side];
+    let shape = [side, side];
     Case {
-        group,
-        name: "star of radius 2, added up",
-        ranks,
         text: program(&shape, 4, 2, ("!g", &format!("{}return %r : !g", add_star_text()))),
-        shape,
-        inputs: 1,
         states: 1,
         rooms: 0,
-        is_sum: false,
         by_hand: vec![("loop over rows", |site| {
             let columns = site.extents().1;
             add_stars(site, 0, &|row| &site.input(0)[row * columns..][..columns]);
         })],
-        steps: 1,
         aim,
+        ..Case::base(group, "star of radius 2, added up", ranks, &shape)
     }
 }
 
@@ -93,7 +80,7 @@ fn add_stars<'a>(site: &Site<'_>, array: usize, row: &dyn Fn(usize) -> &'a [f64]
 }
 
 fn research(ranks: usize, side: usize, aim: Option<Aim>) -> Case {
-    let shape = vec![side, side];
+    let shape = [side, side];
     let body = format!(
         "%first = arith.constant 0 : index\n%turns = arith.constant {ITERATIONS} : index\n\
          %step = arith.constant 1 : index\n%unit = arith.constant 1.0 : f64\n\
@@ -105,15 +92,10 @@ fn research(ranks: usize, side: usize, aim: Option<Aim>) -> Case {
     );
     let text = program(&shape, 4, 2, ("(!g, !g)", &body));
     Case {
-        group: Group::Research,
-        name: "PRK stencil",
-        ranks,
         text: text.replace("@main(%a: !g, %b: !g)", "@main(%in: !g, %out: !g)"),
-        shape,
         inputs: 0,
         states: 2,
         rooms: 0,
-        is_sum: false,
         by_hand: vec![("loop over rows, another to add 1", |site| {
             for _ in 0..ITERATIONS {
                 let parts = site.look(0);
@@ -126,11 +108,15 @@ fn research(ranks: usize, side: usize, aim: Option<Aim>) -> Case {
         })],
         steps: ITERATIONS,
         aim,
+        ..Case::base(Group::Research, "PRK stencil", ranks, &shape)
     }
 }
 
-const FIVE: &str = "\
-%q = arith.constant 0.25 : f64
+/// What [`FIVE`] multiplies with; before loops around it.
+pub(super) const QUARTER: &str = "%q = arith.constant 0.25 : f64\n";
+
+/// `%r` is `%a` with the mean of its four neighbours in place of every inner element.
+pub(super) const FIVE: &str = "\
 %n = ndarray.subview %a[0, 1] SIZES : !g to !i
 %s = ndarray.subview %a[2, 1] SIZES : !g to !i
 %w = ndarray.subview %a[1, 0] SIZES : !g to !i
@@ -140,24 +126,16 @@ const FIVE: &str = "\
 %z = ndarray.ewbin %y, %e {op = \"add\"} : (!i, !i) -> !i
 %v = ndarray.ewbin %z, %q {op = \"multiply\"} : (!i, f64) -> !i
 %r = ndarray.immutable_insert_slice %v into %a[1, 1] SIZES : !i into !g
-return %r : !g";
+";
 
-/// Neighbours of the star, and their weights.
-const STAR: [(usize, usize, f64); 8] = [
-    (2, 3, 0.25),
-    (2, 1, -0.25),
-    (3, 2, 0.25),
-    (1, 2, -0.25),
-    (2, 4, 0.125),
-    (2, 0, -0.125),
-    (4, 2, 0.125),
-    (0, 2, -0.125),
-];
+/// Where the neighbours of the star begin, in the order of its weights.
+const NEIGHBOURS: [(usize, usize); 8] =
+    [(2, 3), (2, 1), (3, 2), (1, 2), (2, 4), (2, 0), (4, 2), (0, 2)];
 
 /// `%r` is `%b` with the star around every element of `%a` added, where it fits.
 fn add_star_text() -> String {
     let mut text = String::new();
-    for (at, (row, column, weight)) in STAR.iter().enumerate() {
+    for (at, ((row, column), weight)) in NEIGHBOURS.iter().zip(STAR).enumerate() {
         text.push_str(&format!(
             "%w{at} = arith.constant {weight:?} : f64\n\
              %v{at} = ndarray.subview %a[{row}, {column}] SIZES : !g to !i\n\

@@ -1,8 +1,9 @@
 //! Sums: ours are exact and the same for any number of ranks, the bound is a plain one.
 
-use super::{COUNTS, Setting, program};
-use crate::bench::case::{Case, Group, Site};
-use crate::bench::loops::{dot, sum};
+use pantile_bounds::{dot, sum};
+
+use super::{Setting, program};
+use crate::bench::case::{Case, Site};
 
 /// All of them, in memory and in the caches.
 pub(super) fn all(setting: Setting) -> Vec<Case> {
@@ -12,26 +13,13 @@ pub(super) fn all(setting: Setting) -> Vec<Case> {
     ];
     let mut cases = Vec::new();
     for (name, inputs, body, by_hand, aim) in list {
-        let places = [
-            (Group::Memory, setting.count(COUNTS[0]), setting.at_least(aim)),
-            (Group::Caches, COUNTS[1].max(64 * setting.ranks), None),
-        ];
-        for (group, count, aim) in places {
-            cases.push(Case {
-                group,
-                name,
-                ranks: setting.ranks,
-                shape: vec![count],
-                text: program(&[count], 0, inputs, ("!s", body)),
-                inputs,
-                states: 0,
-                rooms: 1,
-                is_sum: true,
-                by_hand: vec![("plain sum in many lanes", by_hand)],
-                steps: 1,
-                aim,
-            });
-        }
+        cases.extend(setting.in_both(name, aim).map(|base| Case {
+            text: program(&base.shape, 0, inputs, ("!s", body)),
+            inputs,
+            is_sum: true,
+            by_hand: vec![("plain sum in many lanes", by_hand)],
+            ..base
+        }));
     }
     cases
 }

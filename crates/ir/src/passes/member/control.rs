@@ -175,7 +175,7 @@ impl Lower<'_> {
     /// What everybody has is returned by its owner in the default partition.
     pub(super) fn to_owner(&self, held: &mut Held, array: &crate::ArrayType) {
         let shape = vec![1; array.ndim()];
-        let Some(local) = Local::default_of(&shape, &self.facts.member) else { return };
+        let Some(local) = Local::default_of(&shape, array, &self.facts.member) else { return };
         let pieces = held.pieces();
         held.parts = [Vec::new(), Vec::new(), Vec::new()];
         if local.rows[1] > 0 {

@@ -26,9 +26,7 @@ use crate::{ArrayType, Block, Function, Op, Operation, Program, Type, Value};
 const PASS: &str = "member";
 
 pub(super) fn run(program: &mut Program, member: &Member) -> Result<(), PassError> {
-    if member.known().is_none() {
-        return Err(PassError::NeedsMember { pass: PASS });
-    }
+    member.check(PASS, program)?;
     fold::run(program, member)?;
     for function in &mut program.functions {
         let kept = function.clone();

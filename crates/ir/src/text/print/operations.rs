@@ -233,6 +233,8 @@ impl<'p> Printer<'p> {
                 let results = self.types_known(&operation.results).unwrap_or_default();
                 let fits = matches!(types[..], [one, other] if one == other) && results == [&truth];
                 let fits = fits && matches!(types[0], Type::Index | Type::Scalar(_));
+                // Floats have no comparison as unsigned numbers, and no word for it.
+                let fits = fits && (!is_float(types[0]) || predicate.of_unsigned().is_none());
                 fits.then(|| {
                     let word = predicate_name(*predicate, name == "arith.cmpf");
                     let attributes = self.attributes(&[], rest);

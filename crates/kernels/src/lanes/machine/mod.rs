@@ -32,6 +32,8 @@ pub(super) struct Step {
     /// The operands that the code has; the others are any slots of the program.
     pub(super) x: u32,
     pub(super) y: u32,
+    /// After that, NaN becomes the one without payload.
+    pub(super) canonical: bool,
     /// What becomes the accumulator after everything else, or [`NONE`].
     pub(super) target: u32,
     /// The table of [`Code::LookUp`], not empty.
@@ -63,7 +65,7 @@ impl Step {
 }
 
 /// What a code does with its slots.
-enum Kind {
+pub(super) enum Kind {
     /// It has none.
     Alone,
     /// It reads x.
@@ -74,7 +76,7 @@ enum Kind {
     Truth,
 }
 
-/// Steps over a block of `count` elements.
+/// Steps over a block of `count` elements; slots of `fronts` will be read further on soon.
 ///
 /// Whoever runs them promises:
 /// 1. Slots that steps read are readable and initialised for `count` elements of the lanes' width
@@ -82,7 +84,7 @@ enum Kind {
 /// 2. Slots of truth values are blocks of a frame: whole chunks of them may be read and written.
 /// 3. The processor has the instructions that the machine was compiled for.
 /// 4. Steps name slots that are there.
-pub(super) type Machine = unsafe fn(steps: &[Step], slots: &[Slot], count: usize);
+pub(super) type Machine = unsafe fn(steps: &[Step], slots: &[Slot], fronts: &[usize], count: usize);
 
 /// The machine for lanes of so many bytes, if there is one for these vectors.
 pub(super) fn machine(bytes: usize, vectors: Vectors) -> Option<Machine> {
@@ -130,7 +132,8 @@ macro_rules! codes {
             LookUp,
             /// a times x, and a constant more, for each of some constants.
             Horner,
-            /// a, and for each of some inputs its product with a constant more.
+            /// a, times x if there is one, and for each of some inputs its product with a constant
+            /// more, and y if there is one.
             AddProducts,
             $($alone,)*
             $($with,)*
@@ -140,10 +143,11 @@ macro_rules! codes {
         }
 
         impl Code {
-            fn kind(self) -> Kind {
+            /// What it does with its slots.
+            pub(super) fn kind(self) -> Kind {
                 match self {
-                    Self::LookUp | Self::AddProducts $(| Self::$alone)* => Kind::Alone,
-                    Self::Keep | Self::Replace $(| Self::$both)* => Kind::Both,
+                    Self::LookUp $(| Self::$alone)* => Kind::Alone,
+                    Self::Keep | Self::Replace | Self::AddProducts $(| Self::$both)* => Kind::Both,
                     Self::Horner $(| Self::$with)* => Kind::With,
                     $(Self::$truth)|* => Kind::Truth,
                 }
@@ -203,10 +207,22 @@ macro_rules! codes {
                         }
                     }
                     Code::AddProducts => {
+                        if step.x != NONE {
+                            let same = V::load(lanes(step.x));
+                            for i in 0..N {
+                                acc[i] = acc[i].mul(same);
+                            }
+                        }
                         for pair in step.more.as_chunks::<2>().0 {
                             let (x, same) = (lanes(pair[0]), V::load(lanes(pair[1])));
                             for i in 0..N {
                                 acc[i] = acc[i].add(load(x, i).mul(same));
+                            }
+                        }
+                        if step.y != NONE {
+                            let from = lanes(step.y);
+                            for i in 0..N {
+                                acc[i] = acc[i].add(load(from, i));
                             }
                         }
                     }
@@ -268,6 +284,11 @@ macro_rules! codes {
                             V::write_truths($truth_is, truths(to, i));
                         }
                     })*
+                }
+                if step.canonical {
+                    for i in 0..N {
+                        acc[i] = acc[i].canonical();
+                    }
                 }
                 if step.target != NONE {
                     let to = lanes(step.target);
@@ -365,17 +386,33 @@ codes! {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{__m256, __m256d, __m512, __m512d, PASS, Slot, Step, Vector, step};
+    use crate::simd::prefetch;
+
+    /// How far ahead memory is asked for, in bytes: farther than it takes to arrive, and near
+    /// enough to be there still.
+    const AHEAD: usize = 1024;
 
     /// # Safety
     /// Promises 1 and 2 of a machine.
     #[inline(always)]
-    unsafe fn run<V: Vector, const N: usize>(steps: &[Step], slots: &[Slot], count: usize) {
+    unsafe fn run<V: Vector, const N: usize>(
+        steps: &[Step],
+        slots: &[Slot],
+        fronts: &[usize],
+        count: usize,
+    ) {
         const { assert!(N * size_of::<V>() <= PASS && FEW <= N, "a pass has its bytes") };
         let mut at = 0;
         // SAFETY: the promises; passes end before `count`, the last ones by their tails.
         unsafe {
             let all = [V::tail(V::LANES); N];
             while at + N * V::LANES <= count {
+                for front in fronts {
+                    let place = slots[*front].start.wrapping_add(at * V::BYTES + AHEAD);
+                    for line in (0..N * size_of::<V>()).step_by(64) {
+                        prefetch(place.wrapping_add(line));
+                    }
+                }
                 let mut acc = [V::zero(); N];
                 for one in steps {
                     step::<V, N, false>(&mut acc, &all, one, slots, at);
@@ -406,9 +443,14 @@ mod x86 {
             /// # Safety
             /// Promises of a machine.
             #[target_feature(enable = $features)]
-            pub(super) unsafe fn $name(steps: &[Step], slots: &[Slot], count: usize) {
+            pub(super) unsafe fn $name(
+                steps: &[Step],
+                slots: &[Slot],
+                fronts: &[usize],
+                count: usize,
+            ) {
                 // SAFETY: the promises are the caller's.
-                unsafe { run::<$vector, $n>(steps, slots, count) }
+                unsafe { run::<$vector, $n>(steps, slots, fronts, count) }
             }
         )*};
     }

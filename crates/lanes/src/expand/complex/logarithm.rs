@@ -1,13 +1,13 @@
 //! Logarithms, roots and powers of complex numbers.
 
-use super::super::build::{Build, Pair, two};
+use super::super::build::{Build, Pair, Writer, two};
 use super::super::constants as c;
 use super::super::{arc, logarithm, power};
 use super::{Parts, arithmetic, choose, exponential};
 use crate::Node;
 
 /// ln |x + iy| as a pair, given |x + iy|^2 - 1 for those near the unit circle.
-fn log_abs(b: &mut Build<'_>, (x, y): Parts, beyond: Pair) -> Pair {
+fn log_abs(b: &mut Writer<'_>, (x, y): Parts, beyond: Pair) -> Pair {
     let (length, back) = power::length(b, x, y);
     let (low, high) = (b.gt_f(length.hi, 0.5), b.lt_f(length.hi, 2.0));
     let near = b.and(low, high);
@@ -38,7 +38,7 @@ fn log_abs(b: &mut Build<'_>, (x, y): Parts, beyond: Pair) -> Pair {
 }
 
 /// The natural logarithm, both parts as pairs.
-fn log_pair(b: &mut Build<'_>, (x, y): Parts) -> (Pair, Pair) {
+fn log_pair(b: &mut Writer<'_>, (x, y): Parts) -> (Pair, Pair) {
     let (left, right) = (b.abs(x), b.abs(y));
     let (short, long) = (b.min(left, right), b.max(left, right));
     let square = b.two_product(long, long);
@@ -51,13 +51,13 @@ fn log_pair(b: &mut Build<'_>, (x, y): Parts) -> (Pair, Pair) {
 }
 
 /// The natural logarithm.
-pub(super) fn log(b: &mut Build<'_>, z: Parts) -> Parts {
+pub(super) fn log(b: &mut Writer<'_>, z: Parts) -> Parts {
     let (re, im) = log_pair(b, z);
     (re.hi, im.hi)
 }
 
 /// The natural logarithm of 1 + z.
-pub(super) fn log1p(b: &mut Build<'_>, (x, y): Parts) -> Parts {
+pub(super) fn log1p(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
     // |1 + z|^2 - 1 = x (2 + x) + y^2
     let two = b.f(2.0);
     let sum = b.two_sum(two, x);
@@ -75,7 +75,7 @@ pub(super) fn log1p(b: &mut Build<'_>, (x, y): Parts) -> Parts {
     (re, arc::atan2(b, y, more))
 }
 
-fn log_to_base(b: &mut Build<'_>, z: Parts, factor: (f64, f64)) -> Parts {
+fn log_to_base(b: &mut Writer<'_>, z: Parts, factor: (f64, f64)) -> Parts {
     let (re, im) = log_pair(b, z);
     let factor = b.pair(factor);
     let scaled = b.mul_pair(re, factor);
@@ -88,12 +88,12 @@ fn log_to_base(b: &mut Build<'_>, z: Parts, factor: (f64, f64)) -> Parts {
 }
 
 /// The logarithm to base 2.
-pub(super) fn log2(b: &mut Build<'_>, z: Parts) -> Parts {
+pub(super) fn log2(b: &mut Writer<'_>, z: Parts) -> Parts {
     log_to_base(b, z, c::LOG2_E_PAIR)
 }
 
 /// The logarithm to base 10.
-pub(super) fn log10(b: &mut Build<'_>, z: Parts) -> Parts {
+pub(super) fn log10(b: &mut Writer<'_>, z: Parts) -> Parts {
     log_to_base(b, z, c::LOG10_E)
 }
 
@@ -101,7 +101,7 @@ pub(super) fn log10(b: &mut Build<'_>, z: Parts) -> Parts {
 ///
 /// With t = sqrt((|x| + |z|) / 2) it is (t, y / 2t) on the right and (|y| / 2t, t) on the left,
 /// with the sign of y.
-pub(super) fn sqrt(b: &mut Build<'_>, (x, y): Parts) -> Parts {
+pub(super) fn sqrt(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
     let (length, back) = power::length(b, x, y);
     let (grown, shrunk) = (b.gt_f(back, 1.0), b.lt_f(back, 1.0));
     let factor = b.either_f(grown, two(-600), 1.0);
@@ -145,7 +145,7 @@ pub(super) fn sqrt(b: &mut Build<'_>, (x, y): Parts) -> Parts {
 }
 
 /// z to a whole power below 128 in magnitude, by squaring.
-fn whole_power(b: &mut Build<'_>, z: Parts, exponent: Node) -> Parts {
+fn whole_power(b: &mut Writer<'_>, z: Parts, exponent: Node) -> Parts {
     let magnitude = b.abs(exponent);
     let mut left = b.cast(magnitude, crate::DType::U64);
     let (one, zero) = (b.f(1.0), b.f(0.0));
@@ -172,13 +172,13 @@ fn whole_power(b: &mut Build<'_>, z: Parts, exponent: Node) -> Parts {
 }
 
 /// A pair times a float.
-fn times(b: &mut Build<'_>, x: Pair, y: Node) -> Pair {
+fn times(b: &mut Writer<'_>, x: Pair, y: Node) -> Pair {
     let product = b.two_product(x.hi, y);
     Pair { hi: product.hi, lo: b.fma(x.lo, y, product.lo) }
 }
 
 /// z to the power of w: by squaring for whole real w below 128, else exp(w ln z).
-pub(super) fn pow(b: &mut Build<'_>, z: Parts, w: Parts) -> Parts {
+pub(super) fn pow(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
     let (re, im) = log_pair(b, z);
     // w ln z in pairs: its errors grow with |w ln z| in the result.
     let minus = b.neg(w.1);

@@ -8,7 +8,7 @@ mod arithmetic;
 mod exponential;
 mod logarithm;
 
-use super::build::Build;
+use super::build::{Build, Writer};
 use super::{Lane, power, real, simple};
 use crate::{Binary, DType, Node, One, Op, Unary};
 
@@ -16,7 +16,7 @@ use crate::{Binary, DType, Node, One, Op, Unary};
 type Parts = (Node, Node);
 
 /// A function of one complex lane.
-pub(super) fn unary(b: &mut Build<'_>, function: Unary, (x, y): Parts) -> Lane {
+pub(super) fn unary(b: &mut Writer<'_>, function: Unary, (x, y): Parts) -> Lane {
     match function {
         Unary::Negative => Lane::Complex(b.neg(x), b.neg(y)),
         Unary::Positive => Lane::Complex(x, y),
@@ -54,7 +54,7 @@ pub(super) fn unary(b: &mut Build<'_>, function: Unary, (x, y): Parts) -> Lane {
     }
 }
 
-fn approximated(b: &mut Build<'_>, function: Unary, z: Parts) -> Parts {
+fn approximated(b: &mut Writer<'_>, function: Unary, z: Parts) -> Parts {
     let expansion = match function {
         Unary::Acos => arc::acos,
         Unary::Acosh => arc::acosh,
@@ -83,7 +83,7 @@ fn approximated(b: &mut Build<'_>, function: Unary, z: Parts) -> Parts {
 }
 
 /// A function of two complex lanes of the same type.
-pub(super) fn binary(b: &mut Build<'_>, function: Binary, z: Parts, w: Parts) -> Lane {
+pub(super) fn binary(b: &mut Writer<'_>, function: Binary, z: Parts, w: Parts) -> Lane {
     match function {
         Binary::Add => Lane::Complex(b.add(z.0, w.0), b.add(z.1, w.1)),
         Binary::Subtract => Lane::Complex(b.sub(z.0, w.0), b.sub(z.1, w.1)),
@@ -117,16 +117,16 @@ fn lane((re, im): Parts) -> Lane {
     Lane::Complex(re, im)
 }
 
-fn wide(b: &mut Build<'_>, (re, im): Parts) -> Parts {
+fn wide(b: &mut Writer<'_>, (re, im): Parts) -> Parts {
     (b.cast(re, DType::F64), b.cast(im, DType::F64))
 }
 
-fn nonzero(b: &mut Build<'_>, (re, im): Parts) -> Node {
+fn nonzero(b: &mut Writer<'_>, (re, im): Parts) -> Node {
     let (re, im) = (simple::nonzero(b, re), simple::nonzero(b, im));
     b.or(re, im)
 }
 
 /// Both parts of one of two numbers.
-fn choose(b: &mut Build<'_>, which: Node, yes: Parts, no: Parts) -> Parts {
+fn choose(b: &mut Writer<'_>, which: Node, yes: Parts, no: Parts) -> Parts {
     (b.select(which, yes.0, no.0), b.select(which, yes.1, no.1))
 }

@@ -1,0 +1,64 @@
+//! What a process of a cluster shows to others, and wants to see.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use pantile_cluster::Guard;
+use pantile_comm_net::Secret;
+
+/// The variable that names a folder of keys.
+const VARIABLE: &str = "PANTILE_CLUSTER_KEYS";
+
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Protection {
+    /// Folder of keys, as `pantile cluster keys` makes them [default: PANTILE_CLUSTER_KEYS]
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
+    /// File with the token of the cluster [default: the one in the folder of keys]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Protect nothing, not even beyond this machine: only for networks that you vouch for
+    #[arg(long, conflicts_with = "keys")]
+    insecure: bool,
+}
+
+impl Protection {
+    fn folder(&self) -> Option<PathBuf> {
+        let variable = || std::env::var_os(VARIABLE).map(PathBuf::from);
+        self.keys.clone().or_else(|| if self.insecure { None } else { variable() })
+    }
+
+    /// The guard that these options ask for.
+    ///
+    /// # Errors
+    /// A file that cannot be read or used.
+    pub(crate) fn guard(&self) -> Result<Guard> {
+        let mut guard = match self.folder() {
+            Some(folder) => Guard::from_folder(&folder)?,
+            None => Guard::default(),
+        };
+        if let Some(path) = &self.token_file {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| anyhow!("{} cannot be read: {error}", path.display()))?;
+            let token =
+                Secret::from_hex(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            guard = guard.with_token(token);
+        }
+        Ok(if self.insecure { guard.insecure() } else { guard })
+    }
+
+    /// The same options as words of a command line.
+    pub(super) fn words(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = Vec::new();
+        if let Some(folder) = self.folder() {
+            words.extend(["--keys".into(), folder.into_os_string()]);
+        }
+        if let Some(path) = &self.token_file {
+            words.extend(["--token-file".into(), path.clone().into_os_string()]);
+        }
+        words.extend(self.insecure.then(|| "--insecure".into()));
+        words
+    }
+}

@@ -1,0 +1,50 @@
+//! The cluster that a program is to run on.
+
+use anyhow::Result;
+use clap::Args;
+use pantile_cluster::{Cluster, ClusterOptions};
+use pantile_comm_mpi::launched;
+
+use super::protection::Protection;
+use super::{host_and_port, is_loopback};
+use crate::program::Options;
+
+/// The variable that names a coordinator.
+const VARIABLE: &str = "PANTILE_CLUSTER";
+
+#[derive(Args)]
+pub(crate) struct Target {
+    /// The coordinator whose workers host the ranks [default of `run`: PANTILE_CLUSTER]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "backend")]
+    pub(crate) cluster: Option<String>,
+    #[command(flatten)]
+    protection: Protection,
+}
+
+impl Target {
+    /// The coordinator that is asked for, here or by the environment. A backend that is asked for
+    /// here, or a launcher, weighs more than the environment.
+    pub(crate) fn address(&self, backend_asked: bool) -> Option<String> {
+        let lookup = |name: &str| std::env::var(name).ok();
+        let here = || !backend_asked && launched(lookup).is_none();
+        let named = || lookup(VARIABLE).filter(|text| !text.trim().is_empty() && here());
+        self.cluster.clone().or_else(named)
+    }
+
+    /// Opens a session, with as many ranks as are asked for, else as the workers like to host.
+    ///
+    /// # Errors
+    /// No coordinator or no worker is there, or they do not want this client.
+    pub(crate) fn connect(&self, address: &str, options: &Options) -> Result<Cluster> {
+        host_and_port("--cluster", address)?;
+        let mut wanted = ClusterOptions::default();
+        wanted.ranks = options.said_ranks()?.unwrap_or(0);
+        wanted.guard = self.protection.guard()?;
+        Ok(Cluster::connect(address, wanted)?)
+    }
+}
+
+/// True if a coordinator is on this machine, to judge by its address.
+pub(crate) fn is_near(address: &str) -> bool {
+    address.rsplit_once(':').is_some_and(|(host, _)| is_loopback(host))
+}

@@ -1,0 +1,30 @@
+//! Writes the client and the server of the control plane; messages are Rust types, so that nobody
+//! needs a compiler of another language.
+
+use tonic_build::manual::{Builder, Method, Service};
+
+fn main() {
+    let stream = |name: &str, route: &str, from: &str, to: &str| {
+        Method::builder()
+            .name(name)
+            .route_name(route)
+            .input_type(from)
+            .output_type(to)
+            .codec_path("tonic_prost::ProstCodec")
+            .client_streaming()
+            .server_streaming()
+            .build()
+    };
+    let coordinator = Service::builder()
+        .name("Coordinator")
+        .package("pantile.cluster")
+        .method(stream("work", "Work", "crate::wire::Say", "crate::wire::Order"))
+        .method(stream("session", "Session", "crate::wire::Ask", "crate::wire::Answer"))
+        .build();
+    let worker = Service::builder()
+        .name("Worker")
+        .package("pantile.cluster")
+        .method(stream("attach", "Attach", "crate::wire::Order", "crate::wire::Say"))
+        .build();
+    Builder::new().compile(&[coordinator, worker]);
+}

@@ -1,0 +1,209 @@
+//! The coordinator: who is there, whose world is where, who is told what. Elements never pass it.
+
+mod state;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::service::interceptor::InterceptedService;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::ClusterError;
+use crate::control::coordinator_server::{Coordinator as Service, CoordinatorServer};
+use crate::control::worker_client::WorkerClient;
+use crate::guard::{Gate, Guard};
+use crate::wire::{Answer, Ask, MESSAGE_MAX, Order, Say};
+use state::{Event, State};
+
+/// Messages to one worker or client that wait to be sent; one that lets more wait is lost.
+const QUEUE: usize = 1024;
+
+/// How often silence is looked for.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Between two tries to reach a worker that is listed.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What a coordinator is like.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CoordinatorOptions {
+    /// Where it listens: `HOST:PORT`, port 0 for any.
+    pub address: String,
+    /// Workers that it dials, beside those that come by themselves.
+    pub workers: Vec<String>,
+    /// How it protects itself.
+    pub guard: Guard,
+}
+
+impl Default for CoordinatorOptions {
+    fn default() -> Self {
+        let address = "127.0.0.1:7420".to_owned();
+        Self { address, workers: Vec::new(), guard: Guard::default() }
+    }
+}
+
+/// A coordinator that runs until it is dropped.
+pub struct Coordinator {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    runtime: Option<tokio::runtime::Runtime>,
+    served: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl Coordinator {
+    /// Starts one in the background.
+    ///
+    /// # Errors
+    /// The address cannot be listened at, or is not protected.
+    pub fn start(options: &CoordinatorOptions) -> Result<Self, ClusterError> {
+        let runtime = crate::runtime(2)?;
+        let bound = runtime.block_on(crate::bind(&options.address, &options.guard));
+        let (listener, address) = bound?;
+        let _inside = runtime.enter();
+        let events = watch();
+        let desk = Desk { events: events.clone(), next: Arc::new(AtomicU64::new(1)) };
+        for worker in &options.workers {
+            runtime.spawn(attach(worker.clone(), options.guard.clone(), desk.clone()));
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut server = options.guard.server()?;
+        let service = CoordinatorServer::new(desk).max_decoding_message_size(MESSAGE_MAX);
+        let service = InterceptedService::new(service, Gate(options.guard.token()));
+        let until = crate::stopped(Arc::clone(&stop));
+        let incoming = crate::incoming(listener);
+        let served = runtime.spawn(async move {
+            let served = server.add_service(service).serve_with_incoming_shutdown(incoming, until);
+            // Nobody is left to be told.
+            let _ = served.await;
+        });
+        Ok(Self { address, stop, runtime: Some(runtime), served: Some(served) })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// True as long as it listens.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.served.as_ref().is_some_and(|served| !served.is_finished())
+    }
+}
+
+impl Drop for Coordinator {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Starts the task that handles events, one after the other.
+fn watch() -> mpsc::Sender<Event> {
+    let (events, mut happened) = mpsc::channel(QUEUE);
+    let ticks = events.clone();
+    tokio::spawn(async move {
+        while ticks.send(Event::Tick(Instant::now())).await.is_ok() {
+            tokio::time::sleep(TICK).await;
+        }
+    });
+    tokio::spawn(async move {
+        let mut state = State::new(Instant::now());
+        while let Some(event) = happened.recv().await {
+            state.handle(event);
+        }
+    });
+    events
+}
+
+/// Where workers and clients come.
+#[derive(Clone)]
+struct Desk {
+    events: mpsc::Sender<Event>,
+    next: Arc<AtomicU64>,
+}
+
+impl Desk {
+    fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Passes on what a worker says until it is gone.
+    async fn hear(&self, id: u64, mut says: Streaming<Say>) {
+        let reason = loop {
+            match says.message().await {
+                Ok(Some(say)) => {
+                    if self.events.send(Event::WorkerSaid(id, say)).await.is_err() {
+                        return;
+                    }
+                }
+                Ok(None) => break "it has left".to_owned(),
+                Err(status) => break format!("its connection broke: {}", status.message()),
+            }
+        };
+        let _ = self.events.send(Event::WorkerGone(id, reason)).await;
+    }
+}
+
+/// Dials a worker that is listed, again and again.
+async fn attach(address: String, guard: Guard, desk: Desk) {
+    loop {
+        if let Ok(channel) = guard.channel(&address).await {
+            let (out, outgoing) = mpsc::channel::<Result<Order, Status>>(QUEUE);
+            let orders =
+                tokio_stream::StreamExt::map_while(ReceiverStream::new(outgoing), Result::ok);
+            let mut client = WorkerClient::with_interceptor(channel, guard.token())
+                .max_decoding_message_size(MESSAGE_MAX);
+            if let Ok(says) = client.attach(orders).await {
+                let id = desk.number();
+                let _ = desk.events.send(Event::WorkerCame(id, out)).await;
+                desk.hear(id, says.into_inner()).await;
+            }
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+#[tonic::async_trait]
+impl Service for Desk {
+    type WorkStream = ReceiverStream<Result<Order, Status>>;
+    type SessionStream = ReceiverStream<Result<Answer, Status>>;
+
+    async fn work(
+        &self,
+        request: Request<Streaming<Say>>,
+    ) -> Result<Response<Self::WorkStream>, Status> {
+        let (out, outgoing) = mpsc::channel(QUEUE);
+        let (id, desk) = (self.number(), self.clone());
+        let _ = self.events.send(Event::WorkerCame(id, out)).await;
+        tokio::spawn(async move { desk.hear(id, request.into_inner()).await });
+        Ok(Response::new(ReceiverStream::new(outgoing)))
+    }
+
+    async fn session(
+        &self,
+        request: Request<Streaming<Ask>>,
+    ) -> Result<Response<Self::SessionStream>, Status> {
+        let (out, outgoing) = mpsc::channel(QUEUE);
+        let (id, desk) = (self.number(), self.clone());
+        let _ = self.events.send(Event::ClientCame(id, out)).await;
+        tokio::spawn(async move {
+            let mut asks = request.into_inner();
+            while let Ok(Some(ask)) = asks.message().await {
+                if desk.events.send(Event::ClientAsked(id, ask)).await.is_err() {
+                    return;
+                }
+            }
+            let _ = desk.events.send(Event::ClientGone(id)).await;
+        });
+        Ok(Response::new(ReceiverStream::new(outgoing)))
+    }
+}

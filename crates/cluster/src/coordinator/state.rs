@@ -1,0 +1,423 @@
+//! What a coordinator knows, and what it does about what happens: no network in here.
+//!
+//! Everything that happens is an [`Event`]; one task handles them one after the other, so nothing is
+//! locked and nothing is decided twice. Loss of a worker has one path, however it was noticed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use pantile_comm_net::{Secret, random_id};
+use tokio::sync::mpsc;
+use tonic::Status;
+
+use crate::wire::{
+    self, Answer, Ask, Beat, Counts, Done, Fault, FaultKind, Hello, Order, PROGRAM_MAX, Say,
+    VERSION, answer, ask, order, say,
+};
+
+/// A worker that says nothing for so long is lost.
+pub(super) const SILENCE: Duration = Duration::from_secs(5);
+
+/// Most ranks of a world.
+const RANKS_MAX: u64 = 1024;
+
+/// Most clients at a time.
+const CLIENTS_MAX: usize = 1024;
+
+/// Where messages to somebody go.
+pub(super) type Out<T> = mpsc::Sender<Result<T, Status>>;
+
+/// Something that happened.
+pub(super) enum Event {
+    /// A worker has come; it is known by this number.
+    WorkerCame(u64, Out<Order>),
+    WorkerSaid(u64, Say),
+    WorkerGone(u64, String),
+    ClientCame(u64, Out<Answer>),
+    ClientAsked(u64, Ask),
+    ClientGone(u64),
+    /// Time has passed.
+    Tick(Instant),
+}
+
+struct WorkerAt {
+    out: Out<Order>,
+    /// Nothing until it has said who it is.
+    hello: Option<Hello>,
+    seen: Instant,
+    beat: Beat,
+}
+
+struct ClientAt {
+    out: Out<Answer>,
+    session: Option<Session>,
+}
+
+/// A client's world.
+struct Session {
+    /// The worker of each rank.
+    seats: Vec<u64>,
+    opened: wire::Opened,
+    programs: BTreeSet<Vec<u8>>,
+    /// What all ranks are doing.
+    waiting: Option<Waiting>,
+    /// Counts that are being collected, and the ranks that did not say theirs yet.
+    counts: Option<(BTreeSet<u64>, Counts)>,
+}
+
+/// A run, or joining, that ranks have not all answered.
+struct Waiting {
+    number: u64,
+    left: BTreeSet<u64>,
+    faults: Vec<Fault>,
+}
+
+/// All workers and clients.
+pub(super) struct State {
+    workers: BTreeMap<u64, WorkerAt>,
+    clients: BTreeMap<u64, ClientAt>,
+    now: Instant,
+}
+
+impl State {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { workers: BTreeMap::new(), clients: BTreeMap::new(), now }
+    }
+
+    /// Takes note of something that happened, and says what follows to whom it concerns.
+    pub(super) fn handle(&mut self, event: Event) {
+        match event {
+            Event::WorkerCame(id, out) => {
+                let (seen, beat) = (self.now, Beat::default());
+                self.workers.insert(id, WorkerAt { out, hello: None, seen, beat });
+            }
+            Event::WorkerSaid(id, Say { what: Some(what) }) => self.worker_said(id, what),
+            Event::WorkerGone(id, reason) => self.lose(id, &reason),
+            Event::ClientCame(id, out) => {
+                if self.clients.len() >= CLIENTS_MAX {
+                    let text = format!("this coordinator has {CLIENTS_MAX} clients already");
+                    let _ = out.try_send(Err(Status::resource_exhausted(text)));
+                    return;
+                }
+                self.clients.insert(id, ClientAt { out, session: None });
+            }
+            Event::ClientAsked(id, Ask { what: Some(what) }) => {
+                if let Err(fault) = self.client_asked(id, what) {
+                    self.answer(id, answer::What::Over(fault));
+                    self.leave(id);
+                }
+            }
+            Event::ClientGone(id) => {
+                self.leave(id);
+                self.clients.remove(&id);
+            }
+            Event::Tick(now) => self.tick(now),
+            Event::WorkerSaid(_, Say { what: None })
+            | Event::ClientAsked(_, Ask { what: None }) => {}
+        }
+    }
+
+    fn tick(&mut self, now: Instant) {
+        self.now = now;
+        let silent = |worker: &WorkerAt| now.saturating_duration_since(worker.seen) > SILENCE;
+        let lost: Vec<u64> =
+            self.workers.iter().filter(|(_, one)| silent(one)).map(|(id, _)| *id).collect();
+        for id in lost {
+            self.lose(id, &format!("it has been silent for {} s", SILENCE.as_secs()));
+        }
+    }
+
+    // ---- workers
+
+    fn worker_said(&mut self, id: u64, what: say::What) {
+        let now = self.now;
+        let Some(worker) = self.workers.get_mut(&id) else { return };
+        worker.seen = now;
+        match what {
+            say::What::Hello(hello) => self.hello(id, hello),
+            say::What::Beat(beat) => worker.beat = beat,
+            say::What::Done(done) => self.done(id, done),
+            say::What::Counts(counts) => self.counted(id, counts),
+        }
+    }
+
+    fn hello(&mut self, id: u64, mut hello: Hello) {
+        if hello.version != VERSION {
+            let got = hello.version;
+            let text = format!("got a worker of version {got}, expected version {VERSION}");
+            if let Some(worker) = self.workers.remove(&id) {
+                let _ = worker.out.try_send(Err(Status::failed_precondition(text)));
+            }
+            return;
+        }
+        if hello.name.is_empty() {
+            hello.name = format!("worker {}", hello.data_address);
+        }
+        let name = hello.name.clone();
+        if let Some(worker) = self.workers.get_mut(&id) {
+            worker.hello = Some(hello);
+        }
+        self.order(id, order::What::Welcome(name));
+    }
+
+    fn name_of(&self, worker: u64) -> String {
+        let hello = self.workers.get(&worker).and_then(|worker| worker.hello.as_ref());
+        hello.map_or_else(String::new, |hello| hello.name.clone())
+    }
+
+    /// The one path of all losses.
+    fn lose(&mut self, id: u64, reason: &str) {
+        let name = self.name_of(id);
+        if self.workers.remove(&id).is_none() {
+            return;
+        }
+        let has = |client: &ClientAt| {
+            client.session.as_ref().is_some_and(|session| session.seats.contains(&id))
+        };
+        let hit: Vec<u64> =
+            self.clients.iter().filter(|(_, one)| has(one)).map(|(client, _)| *client).collect();
+        for client in hit {
+            self.answer(client, answer::What::Over(Fault::lost(&name, reason)));
+            self.leave(client);
+        }
+    }
+
+    /// Orders something; a worker that does not take orders any more is lost.
+    fn order(&mut self, worker: u64, what: order::What) {
+        let Some(at) = self.workers.get(&worker) else { return };
+        if at.out.try_send(Ok(Order { what: Some(what) })).is_err() {
+            self.lose(worker, "it does not take orders any more");
+        }
+    }
+
+    fn done(&mut self, worker: u64, done: Done) {
+        let name = self.name_of(worker);
+        let Some(client) = self.clients.get_mut(&done.session) else { return };
+        let Some(session) = client.session.as_mut() else { return };
+        let Ok(rank) = usize::try_from(done.rank) else { return };
+        // Only the rank's own worker speaks for it.
+        if session.seats.get(rank) != Some(&worker) {
+            return;
+        }
+        let Some(waiting) = session.waiting.as_mut().filter(|one| one.number == done.number) else {
+            return;
+        };
+        if !waiting.left.remove(&done.rank) {
+            return;
+        }
+        waiting.faults.extend(done.fault.map(|fault| Fault { worker: name, ..fault }));
+        if !waiting.left.is_empty() {
+            return;
+        }
+        let Waiting { number, faults, .. } = match session.waiting.take() {
+            Some(waiting) => waiting,
+            None => return,
+        };
+        let (fault, opened) = (weightiest(faults), session.opened.clone());
+        match (number, fault) {
+            (0, None) => self.answer(done.session, answer::What::Opened(opened)),
+            (0, Some(fault)) => {
+                self.answer(done.session, answer::What::Over(fault));
+                self.leave(done.session);
+            }
+            (number, fault) => {
+                let done = Done { session: done.session, number, rank: 0, fault };
+                self.answer(done.session, answer::What::Done(done));
+            }
+        }
+    }
+
+    fn counted(&mut self, worker: u64, counts: Counts) {
+        let Some(client) = self.clients.get_mut(&counts.session) else { return };
+        let Some(session) = client.session.as_mut() else { return };
+        let own = usize::try_from(counts.rank).ok().and_then(|rank| session.seats.get(rank));
+        let Some((left, sum)) = session.counts.as_mut().filter(|_| own == Some(&worker)) else {
+            return;
+        };
+        if !left.remove(&counts.rank) {
+            return;
+        }
+        sum.compiled += counts.compiled;
+        sum.runs += counts.runs;
+        sum.messages += counts.messages;
+        sum.bytes += counts.bytes;
+        sum.stored += counts.stored;
+        sum.programs = sum.programs.max(counts.programs);
+        if left.is_empty()
+            && let Some((_, sum)) = session.counts.take()
+        {
+            self.answer(counts.session, answer::What::Counts(sum));
+        }
+    }
+
+    // ---- clients
+
+    /// Says something to a client; one that does not listen any more hears of it by its stream.
+    fn answer(&self, client: u64, what: answer::What) {
+        if let Some(at) = self.clients.get(&client) {
+            let _ = at.out.try_send(Ok(Answer { what: Some(what) }));
+        }
+    }
+
+    /// Ends a client's session: its ranks are freed.
+    fn leave(&mut self, client: u64) {
+        let Some(session) = self.clients.get_mut(&client).and_then(|one| one.session.take()) else {
+            return;
+        };
+        for worker in distinct(&session.seats) {
+            self.order(worker, order::What::Leave(wire::Session { session: client }));
+        }
+    }
+
+    fn client_asked(&mut self, id: u64, what: ask::What) -> Result<(), Fault> {
+        let what = match what {
+            ask::What::Open(open) => return self.open(id, &open),
+            ask::What::Status(_) => {
+                self.answer(id, answer::What::Status(self.status()));
+                return Ok(());
+            }
+            other => other,
+        };
+        let client = self.clients.get_mut(&id);
+        let Some(session) = client.and_then(|client| client.session.as_mut()) else {
+            return Err(Fault::refused("there is no session: open one first"));
+        };
+        let ranks: BTreeSet<u64> = (0..session.seats.len() as u64).collect();
+        let order = match what {
+            ask::What::Program(program) => {
+                if program.text.len() > PROGRAM_MAX || program.hash.len() != 16 {
+                    return Err(Fault::refused(format!(
+                        "got a program of {} bytes, expected at most {PROGRAM_MAX}",
+                        program.text.len()
+                    )));
+                }
+                session.programs.insert(program.hash.clone());
+                order::What::Program(wire::Program { session: id, ..program })
+            }
+            ask::What::Run(run) => {
+                if session.waiting.is_some() || run.number == 0 {
+                    return Err(Fault::refused("one program after the other, counted from 1"));
+                }
+                if !session.programs.contains(&run.program) {
+                    return Err(Fault::refused("got the hash of a program that was not sent"));
+                }
+                let number = run.number;
+                session.waiting = Some(Waiting { number, left: ranks, faults: Vec::new() });
+                order::What::Run(wire::Run { session: id, ..run })
+            }
+            ask::What::Free(free) => order::What::Free(wire::Free { session: id, ..free }),
+            ask::What::Threads(one) => order::What::Threads(wire::Threads { session: id, ..one }),
+            ask::What::Counts(_) => {
+                session.counts = Some((ranks, Counts { session: id, ..Counts::default() }));
+                order::What::Counts(wire::Session { session: id })
+            }
+            ask::What::Open(_) | ask::What::Status(_) => return Ok(()),
+        };
+        for worker in distinct(&session.seats.clone()) {
+            self.order(worker, order.clone());
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, id: u64, open: &wire::Open) -> Result<(), Fault> {
+        if open.version != VERSION {
+            let got = open.version;
+            let text = format!("got a client of version {got}, expected version {VERSION}");
+            return Err(Fault::refused(text));
+        }
+        if self.clients.get(&id).is_none_or(|client| client.session.is_some()) {
+            return Err(Fault::refused("the session is open already"));
+        }
+        let ready = self.workers.iter().filter_map(|(id, one)| Some((*id, one.hello.as_ref()?)));
+        let ready: Vec<(u64, &Hello)> = ready.collect();
+        let seats = seats(&ready, open.ranks)?;
+        let of = |worker: &u64| ready.iter().find(|(id, _)| id == worker).map(|(_, hello)| *hello);
+        let places: Vec<wire::Seat> = seats
+            .iter()
+            .filter_map(of)
+            .map(|hello| wire::Seat {
+                worker: hello.name.clone(),
+                data_address: hello.data_address.clone(),
+            })
+            .collect();
+        // Every rank has what the poorest has: a refusal must be everybody's.
+        let share = |worker: &u64| {
+            let beside = seats.iter().filter(|other| *other == worker).count() as u64;
+            of(worker).map_or(0, |hello| hello.memory / beside.max(1))
+        };
+        let memory = seats.iter().map(share).min().unwrap_or(0);
+        let random = |error: pantile_comm_net::NetError| Fault::refused(error.to_string());
+        let world = random_id().map_err(random)?.to_le_bytes().to_vec();
+        let secret = Secret::random().map_err(random)?.as_bytes().to_vec();
+        let joins: Vec<(u64, wire::Join)> = distinct(&seats)
+            .into_iter()
+            .map(|worker| {
+                let own = (0..).zip(&seats).filter(|(_, seat)| **seat == worker);
+                let own = own.map(|(rank, _)| rank).collect();
+                let (world, secret, seats) = (world.clone(), secret.clone(), places.clone());
+                (worker, wire::Join { session: id, world, secret, own, seats, memory })
+            })
+            .collect();
+        let opened = wire::Opened { session: id, world, secret, seats: places };
+        let left = (0..seats.len() as u64).collect();
+        let waiting = Some(Waiting { number: 0, left, faults: Vec::new() });
+        let (programs, counts) = (BTreeSet::new(), None);
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.session = Some(Session { seats, opened, programs, waiting, counts });
+        }
+        for (worker, join) in joins {
+            self.order(worker, order::What::Join(join));
+        }
+        Ok(())
+    }
+
+    fn status(&self) -> wire::Status {
+        let workers = self.workers.values().filter_map(|worker| {
+            let hello = worker.hello.as_ref()?;
+            Some(wire::WorkerStatus {
+                name: hello.name.clone(),
+                data_address: hello.data_address.clone(),
+                memory: hello.memory,
+                stored: worker.beat.stored,
+                sessions: worker.beat.sessions,
+                lowered: worker.beat.lowered,
+            })
+        });
+        let sessions = self.clients.values().filter(|client| client.session.is_some()).count();
+        wire::Status { workers: workers.collect(), sessions: sessions as u64 }
+    }
+}
+
+/// The worker of every rank: neighbours are on one worker, and none has more than one more.
+fn seats(ready: &[(u64, &Hello)], ranks: u64) -> Result<Vec<u64>, Fault> {
+    if ready.is_empty() {
+        return Err(Fault::refused("no worker has come to this coordinator yet"));
+    }
+    if ranks == 0 {
+        let own = |(id, hello): &(u64, &Hello)| vec![*id; hello.ranks as usize];
+        return Ok(ready.iter().flat_map(own).take(1024).collect());
+    }
+    if ranks > RANKS_MAX {
+        return Err(Fault::refused(format!("got {ranks} ranks, expected at most {RANKS_MAX}")));
+    }
+    let workers = ready.len() as u64;
+    let of = |rank: u64| ready[usize::try_from(rank * workers / ranks).unwrap_or(0)].0;
+    Ok((0..ranks).map(of).collect())
+}
+
+fn distinct(seats: &[u64]) -> BTreeSet<u64> {
+    seats.iter().copied().collect()
+}
+
+/// The fault that says most: refusals of all, then whoever failed by itself, then those who heard.
+fn weightiest(faults: Vec<Fault>) -> Option<Fault> {
+    let weight = |fault: &Fault| match FaultKind::try_from(fault.kind) {
+        Ok(FaultKind::Refused) => 0,
+        _ if fault.reason.contains("cannot go on, because") => 2,
+        _ => 1,
+    };
+    faults.into_iter().min_by_key(weight)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! Events and what follows from them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use super::*;
+
+/// A coordinator whose workers and clients are the ends of channels.
+struct Scene {
+    state: State,
+    start: Instant,
+    workers: BTreeMap<u64, mpsc::Receiver<Result<Order, Status>>>,
+    clients: BTreeMap<u64, mpsc::Receiver<Result<Answer, Status>>>,
+}
+
+impl Scene {
+    fn new(workers: &[u64], clients: &[u64]) -> Self {
+        let start = Instant::now();
+        let (workers_at, clients_at) = (BTreeMap::new(), BTreeMap::new());
+        let mut scene =
+            Self { state: State::new(start), start, workers: workers_at, clients: clients_at };
+        for id in workers {
+            let (out, orders) = mpsc::channel(64);
+            scene.workers.insert(*id, orders);
+            scene.state.handle(Event::WorkerCame(*id, out));
+            scene.hello(*id, VERSION);
+        }
+        for id in clients {
+            let (out, answers) = mpsc::channel(64);
+            scene.clients.insert(*id, answers);
+            scene.state.handle(Event::ClientCame(*id, out));
+        }
+        scene
+    }
+
+    fn hello(&mut self, id: u64, version: u32) {
+        let name = format!("w{id}");
+        let hello = Hello { version, name, data_address: String::new(), memory: 1000, ranks: 1 };
+        self.say(id, say::What::Hello(hello));
+    }
+
+    fn say(&mut self, id: u64, what: say::What) {
+        self.state.handle(Event::WorkerSaid(id, Say { what: Some(what) }));
+    }
+
+    fn ask(&mut self, id: u64, what: ask::What) {
+        self.state.handle(Event::ClientAsked(id, Ask { what: Some(what) }));
+    }
+
+    fn open(&mut self, client: u64, ranks: u64) {
+        self.ask(client, ask::What::Open(wire::Open { version: VERSION, ranks }));
+    }
+
+    fn done(&mut self, worker: u64, [session, number, rank]: [u64; 3], fault: Option<Fault>) {
+        self.say(worker, say::What::Done(Done { session, number, rank, fault }));
+    }
+
+    /// Everything that a worker was ordered so far.
+    fn orders(&mut self, id: u64) -> Vec<order::What> {
+        let orders = self.workers.get_mut(&id).unwrap();
+        std::iter::from_fn(|| orders.try_recv().ok()).filter_map(|one| one.unwrap().what).collect()
+    }
+
+    fn answers(&mut self, id: u64) -> Vec<answer::What> {
+        let answers = self.clients.get_mut(&id).unwrap();
+        std::iter::from_fn(|| answers.try_recv().ok()).filter_map(|one| one.unwrap().what).collect()
+    }
+
+    /// A session over workers 1 and 2, joined.
+    fn opened(client: u64) -> Self {
+        let mut scene = Self::new(&[1, 2], &[client]);
+        scene.open(client, 0);
+        scene.done(1, [client, 0, 0], None);
+        scene.done(2, [client, 0, 1], None);
+        assert!(matches!(scene.answers(client)[..], [answer::What::Opened(_)]));
+        scene.orders(1);
+        scene.orders(2);
+        scene
+    }
+
+    fn program(&mut self, client: u64) {
+        let program = wire::Program { session: 99, hash: vec![7; 16], text: "x".to_owned() };
+        self.ask(client, ask::What::Program(program));
+    }
+
+    fn run(&mut self, client: u64, number: u64) {
+        let run = wire::Run { session: 99, number, program: vec![7; 16], ..wire::Run::default() };
+        self.ask(client, ask::What::Run(run));
+    }
+}
+
+#[test]
+fn ranks_are_dealt_in_rows() {
+    let mut scene = Scene::new(&[1, 2], &[10]);
+    scene.open(10, 5);
+    let own = |orders: Vec<order::What>| match orders.into_iter().last() {
+        Some(order::What::Join(join)) => (join.own, join.memory),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(own(scene.orders(1)), (vec![0, 1, 2], 333));
+    assert_eq!(own(scene.orders(2)), (vec![3, 4], 333), "the share of the poorest");
+}
+
+#[test]
+fn a_run_is_done_when_all_ranks_are() {
+    let mut scene = Scene::opened(10);
+    scene.program(10);
+    scene.run(10, 1);
+    // Whatever the client says, it is its own session.
+    let sessions = scene.orders(1).into_iter().map(|order| match order {
+        order::What::Program(program) => program.session,
+        order::What::Run(run) => run.session,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(sessions.collect::<Vec<_>>(), [10, 10]);
+    scene.done(1, [10, 1, 0], None);
+    // A worker cannot speak for the rank of another, nor twice for its own, nor of another run.
+    scene.done(1, [10, 1, 1], None);
+    scene.done(1, [10, 1, 0], None);
+    scene.done(2, [10, 7, 1], None);
+    assert!(scene.answers(10).is_empty());
+    let heard = "rank 1 cannot go on, because rank 0 failed";
+    scene.done(2, [10, 1, 1], Some(Fault::execution("", heard)));
+    match &scene.answers(10)[..] {
+        [answer::What::Done(Done { number: 1, fault: Some(fault), .. })] => {
+            assert_eq!((fault.worker.as_str(), fault.reason.as_str()), ("w2", heard));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn whoever_failed_by_itself_is_named() {
+    let heard = Fault::execution("a", "rank 1 cannot go on, because rank 0 failed");
+    let own = Fault::execution("b", "no");
+    assert_eq!(weightiest(vec![heard.clone(), own.clone()]), Some(own.clone()));
+    let refused = Fault::refused("never");
+    assert_eq!(weightiest(vec![heard, own, refused.clone()]), Some(refused));
+    assert_eq!(weightiest(Vec::new()), None);
+}
+
+fn lost(answers: &[answer::What]) -> (String, String) {
+    match answers {
+        [answer::What::Over(fault)] if fault.kind == i32::from(FaultKind::WorkerLost) => {
+            (fault.worker.clone(), fault.reason.clone())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_lost_worker_is_named_and_the_others_are_freed() {
+    for silent in [false, true] {
+        let mut scene = Scene::opened(10);
+        match silent {
+            false => scene.state.handle(Event::WorkerGone(2, "it has left".to_owned())),
+            true => {
+                let later = scene.start + SILENCE;
+                scene.state.handle(Event::Tick(later));
+                scene.say(1, say::What::Beat(Beat::default()));
+                scene.state.handle(Event::Tick(later + Duration::from_millis(1)));
+            }
+        }
+        let (worker, reason) = lost(&scene.answers(10));
+        assert_eq!(worker, "w2");
+        assert!(reason.contains(if silent { "silent" } else { "left" }), "{reason}");
+        assert!(matches!(scene.orders(1)[..], [order::What::Leave(_)]));
+        // The others serve the next one.
+        scene.open(10, 0);
+        scene.done(1, [10, 0, 0], None);
+        assert!(matches!(scene.answers(10)[..], [answer::What::Opened(_)]));
+    }
+}
+
+#[test]
+fn a_client_that_leaves_frees_its_ranks() {
+    let mut scene = Scene::opened(10);
+    scene.state.handle(Event::ClientGone(10));
+    for worker in [1, 2] {
+        assert!(matches!(scene.orders(worker)[..], [order::What::Leave(_)]));
+    }
+    assert_eq!(scene.state.status().sessions, 0);
+}
+
+#[test]
+fn what_is_not_allowed_ends_the_session_with_a_sentence() {
+    let refused = |scene: &mut Scene, words: &str| match &scene.answers(10)[..] {
+        [.., answer::What::Over(fault)] => assert!(fault.reason.contains(words), "{fault:?}"),
+        other => panic!("{other:?}"),
+    };
+    let mut scene = Scene::new(&[], &[10]);
+    scene.open(10, 0);
+    refused(&mut scene, "no worker has come");
+    scene.run(10, 1);
+    refused(&mut scene, "there is no session");
+    let mut scene = Scene::new(&[1], &[10]);
+    scene.open(10, RANKS_MAX + 1);
+    refused(&mut scene, "expected at most 1024");
+    scene.ask(10, ask::What::Open(wire::Open { version: VERSION + 1, ranks: 0 }));
+    refused(&mut scene, "expected version");
+    let mut scene = Scene::opened(10);
+    scene.open(10, 0);
+    refused(&mut scene, "open already");
+    let mut scene = Scene::opened(10);
+    scene.run(10, 1);
+    refused(&mut scene, "was not sent");
+    let mut scene = Scene::opened(10);
+    scene.program(10);
+    scene.run(10, 1);
+    scene.run(10, 2);
+    refused(&mut scene, "one program after the other");
+    let mut scene = Scene::opened(10);
+    let text = " ".repeat(PROGRAM_MAX + 1);
+    let program = wire::Program { session: 0, hash: vec![7; 16], text };
+    scene.ask(10, ask::What::Program(program));
+    refused(&mut scene, "expected at most");
+}
+
+#[test]
+fn workers_of_another_version_are_sent_away() {
+    let mut scene = Scene::new(&[1], &[10]);
+    scene.orders(1);
+    scene.hello(1, VERSION + 1);
+    let status = scene.workers.get_mut(&1).unwrap().try_recv().unwrap().unwrap_err();
+    assert!(status.message().contains("expected version"), "{status}");
+    scene.open(10, 0);
+    assert!(matches!(scene.answers(10)[..], [answer::What::Over(_)]));
+}
+
+#[test]
+fn counts_are_added_up() {
+    let mut scene = Scene::opened(10);
+    scene.ask(10, ask::What::Counts(wire::Nothing {}));
+    for (worker, rank) in [(1, 0), (1, 1), (2, 1)] {
+        let counts = Counts { session: 10, rank, bytes: 5, programs: 3, ..Counts::default() };
+        scene.say(worker, say::What::Counts(counts));
+    }
+    match &scene.answers(10)[..] {
+        [answer::What::Counts(counts)] => assert_eq!((counts.bytes, counts.programs), (10, 3)),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,98 @@
+//! A coordinator and workers: array programs run where the data is, for clients that are elsewhere.
+//!
+//! ```text
+//!  client ──gRPC── coordinator ──gRPC── worker      programs (once), runs, signs of life
+//!     └──────── frames of a few MiB ──────┘         elements, up and down
+//!                          worker ── worker         halos and movements, over `comm-net`
+//! ```
+//!
+//! A client opens a session: a world of ranks that workers host. Programs travel as text, once; then
+//! they are named by their hash. Arrays stay with the ranks until nobody refers to them any more, and
+//! ranks talk to each other directly, never through the coordinator. What one client has, no other
+//! sees.
+//!
+//! Must never contain what array operations mean; it runs what `engine` runs.
+//!
+//! Read [`Cluster`] first, then [`Worker`] and [`Coordinator`].
+
+mod client;
+mod coordinator;
+mod data;
+mod error;
+mod guard;
+pub mod wire;
+mod worker;
+
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    clippy::allow_attributes_without_reason,
+    clippy::too_many_lines,
+    reason = "written by a program"
+)]
+mod control {
+    include!(concat!(env!("OUT_DIR"), "/pantile.cluster.Coordinator.rs"));
+    include!(concat!(env!("OUT_DIR"), "/pantile.cluster.Worker.rs"));
+}
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio_stream::wrappers::TcpListenerStream;
+use tokio_stream::{Stream, StreamExt};
+
+pub use client::{Cluster, ClusterOptions, Meter, Traffic};
+pub use coordinator::{Coordinator, CoordinatorOptions};
+pub use error::ClusterError;
+pub use guard::{FILES, Guard};
+pub use pantile_comm_net::Secret;
+pub use worker::{Worker, WorkerOptions};
+
+/// A runtime for network and signs of life; what computes has threads of its own.
+fn runtime(threads: usize) -> Result<Runtime, ClusterError> {
+    let built = Builder::new_multi_thread()
+        .worker_threads(threads)
+        .thread_name("network")
+        .enable_all()
+        .build();
+    built.map_err(|error| ClusterError::Connect {
+        address: "this machine".to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// Who comes to a listener. Small messages do not wait for more: two in a row would take 40 ms.
+fn incoming(listener: TcpListener) -> impl Stream<Item = std::io::Result<TcpStream>> {
+    TcpListenerStream::new(listener).map(|come| {
+        come.inspect(|socket| {
+            // A connection that is gone already says so when it is used.
+            let _ = socket.set_nodelay(true);
+        })
+    })
+}
+
+/// Returns soon after `stop` says so.
+async fn stopped(stop: Arc<AtomicBool>) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// A listener at `HOST:PORT`, if that is protected.
+async fn bind(address: &str, guard: &Guard) -> Result<(TcpListener, SocketAddr), ClusterError> {
+    let failed = |error: std::io::Error| ClusterError::Listen {
+        address: address.to_owned(),
+        reason: error.to_string(),
+    };
+    for place in tokio::net::lookup_host(address).await.map_err(failed)? {
+        guard.check(place)?;
+    }
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let place = listener.local_addr().map_err(failed)?;
+    Ok((listener, place))
+}

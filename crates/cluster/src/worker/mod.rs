@@ -1,0 +1,272 @@
+//! A worker: hosts ranks of clients, and does what the coordinator orders.
+//!
+//! It dials in to a coordinator, or listens for one. Orders arrive on one stream and are obeyed in
+//! their order by one thread; ranks are threads of their own, so signs of life do not wait for them.
+
+mod door;
+mod seat;
+mod sessions;
+mod shelf;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use pantile_comm::Options;
+use pantile_comm_net::{Hub, HubOptions};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Request, Response, Status, Streaming};
+
+use crate::ClusterError;
+use crate::control::coordinator_client::CoordinatorClient;
+use crate::control::worker_server::{Worker as Service, WorkerServer};
+use crate::guard::{Gate, Guard};
+use crate::wire::{Hello, MESSAGE_MAX, Order, Say, VERSION, order, say};
+use sessions::Sessions;
+
+/// Between two signs of life.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// Things to say that wait to be sent.
+const QUEUE: usize = 1024;
+
+/// What a worker is like.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WorkerOptions {
+    /// Its name; made of its address if empty.
+    pub name: String,
+    /// Where it listens for elements: `HOST:PORT`, port 0 for any.
+    pub data_address: String,
+    /// Ranks of each client that it likes to host.
+    pub ranks: u32,
+    /// Bytes of memory that all clients together may use; what is free if zero.
+    pub memory: u64,
+    /// How it protects itself.
+    pub guard: Guard,
+    /// How long ranks wait for each other.
+    pub options: Options,
+}
+
+impl Default for WorkerOptions {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            data_address: "127.0.0.1:0".to_owned(),
+            ranks: 1,
+            memory: 0,
+            guard: Guard::default(),
+            options: Options::default(),
+        }
+    }
+}
+
+/// A worker that is ready to be given orders.
+pub struct Worker {
+    hub: Arc<Hub>,
+    sessions: Arc<Sessions>,
+    hello: Hello,
+    guard: Guard,
+}
+
+impl Worker {
+    /// Listens for elements.
+    ///
+    /// # Errors
+    /// The address cannot be listened at, or is not protected.
+    pub fn new(options: &WorkerOptions) -> Result<Self, ClusterError> {
+        let security = options.guard.security().clone();
+        let hub = Hub::listen(&options.data_address, security, HubOptions::default())?;
+        let sessions = Sessions::new(Arc::clone(&hub), options.options.clone());
+        door::open(&hub, &sessions);
+        let free = || pantile_engine::available_memory().unwrap_or(1 << 40) as u64;
+        let hello = Hello {
+            version: VERSION,
+            name: options.name.clone(),
+            data_address: reachable(&options.data_address, hub.address()),
+            memory: if options.memory == 0 { free() } else { options.memory },
+            ranks: options.ranks.max(1),
+        };
+        Ok(Self { hub, sessions, hello, guard: options.guard.clone() })
+    }
+
+    /// Where it listens for elements.
+    #[must_use]
+    pub fn data_address(&self) -> SocketAddr {
+        self.hub.address()
+    }
+
+    /// Serves a coordinator until that is gone. Everything that clients have here is freed then.
+    ///
+    /// # Errors
+    /// It cannot be reached, or does not want this worker.
+    pub fn serve(&self, coordinator: &str) -> Result<(), ClusterError> {
+        let runtime = crate::runtime(1)?;
+        let served = runtime.block_on(self.dial(coordinator));
+        self.sessions.end();
+        served
+    }
+
+    async fn dial(&self, coordinator: &str) -> Result<(), ClusterError> {
+        let channel = self.guard.channel(coordinator).await?;
+        let mut client = CoordinatorClient::with_interceptor(channel, self.guard.token())
+            .max_decoding_message_size(MESSAGE_MAX);
+        let (says, outgoing) = mpsc::channel(QUEUE);
+        let hello = Say { what: Some(say::What::Hello(self.hello.clone())) };
+        // The queue is empty.
+        let _ = says.try_send(hello);
+        let response = client.work(ReceiverStream::new(outgoing)).await;
+        let unanswered = |status: Status| self.guard.unanswered(coordinator, &status);
+        let orders = response.map_err(unanswered)?.into_inner();
+        self.follow(orders, says).await.map_err(|status| over(coordinator, &status))
+    }
+
+    /// Does what a stream of orders says, until it ends.
+    async fn follow(
+        &self,
+        mut orders: Streaming<Order>,
+        says: mpsc::Sender<Say>,
+    ) -> Result<(), Status> {
+        let beat = beats(Arc::clone(&self.sessions), says.clone());
+        let (give, given) = std::sync::mpsc::channel::<order::What>();
+        let sessions = Arc::clone(&self.sessions);
+        let obey = move || given.into_iter().for_each(|what| sessions.obey(what, &says));
+        let thread = std::thread::Builder::new().name("orders".to_owned()).spawn(obey);
+        thread.map_err(|error| Status::internal(error.to_string()))?;
+        let ended = loop {
+            match orders.message().await {
+                Ok(Some(Order { what: Some(what) })) => {
+                    // The thread ends after this stream.
+                    let _ = give.send(what);
+                }
+                Ok(Some(Order { what: None })) => {}
+                Ok(None) => break Ok(()),
+                Err(status) => break Err(status),
+            }
+        };
+        beat.abort();
+        self.sessions.end();
+        ended
+    }
+
+    /// Listens for a coordinator at `HOST:PORT` and serves it, and the next one after that, until
+    /// `stop` says so; tells where it listens first.
+    ///
+    /// # Errors
+    /// The address cannot be listened at, or is not protected.
+    pub fn listen(
+        self,
+        address: &str,
+        stop: Arc<AtomicBool>,
+        listening: impl FnOnce(SocketAddr),
+    ) -> Result<(), ClusterError> {
+        let runtime = crate::runtime(1)?;
+        runtime.block_on(async move {
+            let (listener, place) = crate::bind(address, &self.guard).await?;
+            listening(place);
+            let mut server = self.guard.server()?;
+            let gate = Gate(self.guard.token());
+            let service =
+                WorkerServer::new(Listed(Arc::new(self))).max_decoding_message_size(MESSAGE_MAX);
+            let service = tonic::service::interceptor::InterceptedService::new(service, gate);
+            let incoming = crate::incoming(listener);
+            let served = server
+                .add_service(service)
+                .serve_with_incoming_shutdown(incoming, crate::stopped(stop));
+            served.await.map_err(|error| ClusterError::Listen {
+                address: place.to_string(),
+                reason: error.to_string(),
+            })
+        })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.sessions.end();
+        self.hub.close();
+    }
+}
+
+/// The address that others dial: the name that was given, for which there is a certificate, and the
+/// port that it became.
+fn reachable(asked: &str, bound: SocketAddr) -> String {
+    let host = asked.rsplit_once(':').map_or("", |(host, _)| host);
+    match host.trim_matches(['[', ']']).parse::<std::net::IpAddr>() {
+        Err(_) if !host.is_empty() => format!("{host}:{}", bound.port()),
+        _ => bound.to_string(),
+    }
+}
+
+/// Why a coordinator gives no more orders: it does not want this worker, or it is gone.
+fn over(coordinator: &str, status: &Status) -> ClusterError {
+    let reason = status.message().to_owned();
+    match status.code() {
+        Code::Unauthenticated | Code::FailedPrecondition => ClusterError::Refused { reason },
+        _ => ClusterError::Lost { address: coordinator.to_owned(), reason },
+    }
+}
+
+/// Signs of life, until they are aborted.
+fn beats(sessions: Arc<Sessions>, says: mpsc::Sender<Say>) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        while says.send(sessions.beat()).await.is_ok() {
+            tokio::time::sleep(BEAT).await;
+        }
+    })
+}
+
+/// A worker that a coordinator dials.
+struct Listed(Arc<Worker>);
+
+#[tonic::async_trait]
+impl Service for Listed {
+    type AttachStream = ReceiverStream<Result<Say, Status>>;
+
+    async fn attach(
+        &self,
+        request: Request<Streaming<Order>>,
+    ) -> Result<Response<Self::AttachStream>, Status> {
+        let (says, mut said) = mpsc::channel(QUEUE);
+        let (out, outgoing) = mpsc::channel(QUEUE);
+        let hello = Say { what: Some(say::What::Hello(self.0.hello.clone())) };
+        // The queue is empty.
+        let _ = says.try_send(hello);
+        tokio::spawn(async move {
+            while let Some(say) = said.recv().await {
+                if out.send(Ok(say)).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let worker = Arc::clone(&self.0);
+        tokio::spawn(async move { worker.follow(request.into_inner(), says).await });
+        Ok(Response::new(ReceiverStream::new(outgoing)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_are_known_by_the_name_that_was_given() {
+        let check = |asked: &str, bound: &str, expected: &str| {
+            assert_eq!(reachable(asked, bound.parse().unwrap()), expected);
+        };
+        check("127.0.0.1:0", "127.0.0.1:7", "127.0.0.1:7");
+        check("[::1]:0", "[::1]:7", "[::1]:7");
+        check("node-3:0", "10.0.0.3:7", "node-3:7");
+    }
+
+    #[test]
+    fn who_is_refused_does_not_try_again() {
+        let refused = over("here", &Status::unauthenticated("no"));
+        assert!(matches!(refused, ClusterError::Refused { .. }), "{refused}");
+        let lost = over("here", &Status::unavailable("broken pipe"));
+        assert!(matches!(lost, ClusterError::Lost { .. }), "{lost}");
+        assert_eq!(lost.to_string(), "the coordinator at here is gone: broken pipe");
+    }
+}

@@ -1,0 +1,111 @@
+//! One rank at a worker: a thread that does what is ordered, one thing after the other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use pantile_comm::{Communicator, Options};
+use pantile_comm_net::{Hub, Seat as NetSeat};
+use pantile_engine::{ArrayId, Counters, Crew, Job, Tile};
+
+use crate::wire::Fault;
+
+/// What a rank is told to do. Who asks gets the answer through what comes along.
+pub(crate) enum Task {
+    Run(Arc<Job>, Box<dyn FnOnce(Option<Fault>) + Send>),
+    Put(ArrayId, Tile, Sender<Result<(), String>>),
+    Get(ArrayId, Sender<Option<Arc<Tile>>>),
+    Free(Vec<ArrayId>),
+    Threads(usize),
+    Counts(Box<dyn FnOnce(Counters, u64) + Send>),
+}
+
+/// A rank of a session that lives here.
+pub(crate) struct Seat {
+    tasks: Option<Sender<Task>>,
+    thread: Option<JoinHandle<()>>,
+    /// Bytes of arrays that it keeps, as of its last task.
+    stored: Arc<AtomicU64>,
+    /// True once nobody wants anything of it any more.
+    stop: Arc<AtomicBool>,
+}
+
+impl Seat {
+    /// Starts a rank: it joins its world, says whether it could, and then waits for tasks.
+    pub(crate) fn start(
+        hub: Arc<Hub>,
+        seat: NetSeat,
+        options: Options,
+        joined: impl FnOnce(Option<String>) + Send + 'static,
+    ) -> Result<Self, String> {
+        let (tasks, orders) = channel();
+        let stored = Arc::new(AtomicU64::new(0));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (counter, stopped) = (Arc::clone(&stored), Arc::clone(&stop));
+        let name = format!("rank {}", seat.rank);
+        let work = move || match hub.join(&seat, &options) {
+            Err(error) => joined(Some(error.to_string())),
+            Ok(net) => {
+                joined(None);
+                let mut crew = Crew::alone(Communicator::new(Box::new(net)));
+                crew.stop_if(&stopped);
+                serve(crew, &orders, &counter);
+            }
+        };
+        let thread = std::thread::Builder::new().name(name).spawn(work);
+        let thread = thread.map_err(|error| format!("no thread for a rank: {error}"))?;
+        Ok(Self { tasks: Some(tasks), thread: Some(thread), stored, stop })
+    }
+
+    /// Gives the rank something to do; false if it is not there any more.
+    pub(crate) fn give(&self, task: Task) -> bool {
+        self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok())
+    }
+
+    /// Bytes of arrays that it keeps.
+    pub(crate) fn stored(&self) -> u64 {
+        self.stored.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Seat {
+    /// Ends the rank, before the next turn of a loop if it is in one; nobody waits for that.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.tasks = None;
+        self.thread = None;
+    }
+}
+
+fn serve(mut crew: Crew, orders: &Receiver<Task>, stored: &AtomicU64) {
+    for task in orders {
+        match task {
+            Task::Run(job, done) => {
+                let fault = crew.run(&job).err();
+                done(fault.map(|error| Fault::execution("", error.to_string())));
+            }
+            Task::Put(id, tile, done) => {
+                let mut tile = Some(tile);
+                let nothing = || Tile::zeroed(pantile_engine::DType::U8, 0);
+                let put = crew.put(id, |_| tile.take().unwrap_or_else(nothing));
+                // Whoever asked may be gone.
+                let _ = done.send(put.map_err(|error| error.to_string()));
+            }
+            Task::Get(id, done) => {
+                let tiles = crew.get(id, &[]).unwrap_or_default();
+                let _ = done.send(tiles.into_iter().next().map(|(_, tile)| tile));
+            }
+            Task::Free(ids) => crew.forget(&ids),
+            Task::Threads(threads) => {
+                // The number was checked before it was sent; what is wrong changes nothing.
+                let _ = crew.set_threads(threads);
+            }
+            Task::Counts(tell) => {
+                let (counters, bytes) = (crew.counters(), crew.stored_bytes() as u64);
+                tell(counters, bytes);
+            }
+        }
+        stored.store(crew.stored_bytes() as u64, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,247 @@
+//! What a worker does for clients: each has ranks of its own here, and nothing of others.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pantile_comm::{Options, RankError};
+use pantile_comm_net::{Greeting, Hub, Seat as NetSeat, Secret};
+use pantile_engine::{ArrayId, Job};
+use pantile_ir::Scalar;
+use tokio::sync::mpsc;
+
+use super::seat::{Seat, Task};
+use super::shelf::{Prepared, Shelf};
+use crate::wire::{self, Fault, Say, order, say};
+
+/// Most clients that a worker serves at a time.
+const SESSIONS_MAX: usize = 1024;
+
+/// Most programs that a session names at a time.
+const PROGRAMS_MAX: usize = 4096;
+
+/// Where a worker says what it has to say.
+pub(crate) type Says = mpsc::Sender<Say>;
+
+/// All clients of a worker.
+pub(crate) struct Sessions {
+    hub: Arc<Hub>,
+    options: Options,
+    shelf: Mutex<Shelf>,
+    open: Mutex<BTreeMap<u64, Arc<Session>>>,
+}
+
+/// What one client has here.
+pub(crate) struct Session {
+    world: u128,
+    secret: Secret,
+    pub(crate) seats: BTreeMap<u64, Seat>,
+    ranks: usize,
+    /// Bytes that each rank may use.
+    pub(crate) memory: u64,
+    /// Programs by their hashes, or why they were refused.
+    programs: Mutex<BTreeMap<u128, Result<Arc<Prepared>, String>>>,
+}
+
+impl Sessions {
+    pub(crate) fn new(hub: Arc<Hub>, options: Options) -> Arc<Self> {
+        let (shelf, open) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { hub, options, shelf, open })
+    }
+
+    /// The session that a dialler may speak to.
+    pub(crate) fn admitted(&self, greeting: &Greeting) -> Option<Arc<Session>> {
+        let open = lock(&self.open);
+        let known = open.values().find(|session| session.world == greeting.id)?;
+        known.secret.matches(&greeting.secret).then(|| Arc::clone(known))
+    }
+
+    /// A sign of life with what there is here.
+    pub(crate) fn beat(&self) -> Say {
+        let open = lock(&self.open);
+        let seats = open.values().flat_map(|session| session.seats.values());
+        let (stored, sessions) = (seats.map(Seat::stored).sum(), open.len() as u64);
+        let lowered = lock(&self.shelf).lowered;
+        said(say::What::Beat(wire::Beat { stored, sessions, lowered }))
+    }
+
+    /// Ends everything, because nobody gives orders any more.
+    pub(crate) fn end(&self) {
+        lock(&self.open).clear();
+    }
+
+    /// Does what is ordered, or starts it.
+    pub(crate) fn obey(self: &Arc<Self>, what: order::What, says: &Says) {
+        match what {
+            order::What::Welcome(_) => {}
+            order::What::Join(join) => self.join(join, says),
+            order::What::Program(program) => self.program(&program),
+            order::What::Run(run) => self.run(run, says),
+            order::What::Free(free) => self.each(free.session, |_, seat| {
+                let ids = free.arrays.iter().copied().map(ArrayId).collect();
+                seat.give(Task::Free(ids));
+            }),
+            order::What::Threads(one) => self.each(one.session, |_, seat| {
+                let threads = usize::try_from(one.threads).unwrap_or(usize::MAX);
+                seat.give(Task::Threads(threads));
+            }),
+            order::What::Counts(of) => self.counts(of.session, says),
+            order::What::Leave(of) => drop(lock(&self.open).remove(&of.session)),
+        }
+    }
+
+    fn session(&self, number: u64) -> Option<Arc<Session>> {
+        lock(&self.open).get(&number).cloned()
+    }
+
+    fn each(&self, number: u64, f: impl Fn(u64, &Seat)) {
+        if let Some(session) = self.session(number) {
+            session.seats.iter().for_each(|(rank, seat)| f(*rank, seat));
+        }
+    }
+
+    fn join(&self, join: wire::Join, says: &Says) {
+        let own = join.own.clone();
+        let number = join.session;
+        if let Err(reason) = self.try_join(join, says) {
+            for rank in own {
+                let fault = Some(Fault::execution("", reason.clone()));
+                tell(says, done(number, 0, rank, fault));
+            }
+        }
+    }
+
+    fn try_join(&self, join: wire::Join, says: &Says) -> Result<(), String> {
+        let secret = <[u8; 32]>::try_from(&join.secret[..]).map_err(|_| "a secret of 32 bytes")?;
+        let world = <[u8; 16]>::try_from(&join.world[..]).map_err(|_| "a world of 16 bytes")?;
+        let (secret, world) = (Secret::from_bytes(secret), u128::from_le_bytes(world));
+        let addresses: Vec<String> =
+            join.seats.iter().map(|seat| seat.data_address.clone()).collect();
+        if lock(&self.open).len() >= SESSIONS_MAX {
+            return Err(format!("this worker has {SESSIONS_MAX} clients already"));
+        }
+        let mut seats = BTreeMap::new();
+        for rank in &join.own {
+            let place = usize::try_from(*rank).ok().filter(|rank| *rank < addresses.len());
+            let place = place.ok_or("a rank that the world does not have")?;
+            let (addresses, secret) = (addresses.clone(), secret.clone());
+            let seat = NetSeat { world, secret, rank: place, addresses };
+            let (says, session, rank) = (says.clone(), join.session, *rank);
+            let joined = move |fault: Option<String>| {
+                let fault = fault.map(|reason| Fault::execution("", reason));
+                tell(&says, done(session, 0, rank, fault));
+            };
+            let hub = Arc::clone(&self.hub);
+            seats.insert(rank, Seat::start(hub, seat, self.options.clone(), joined)?);
+        }
+        let (ranks, memory, programs) = (addresses.len(), join.memory, Mutex::default());
+        let session = Session { world, secret, seats, ranks, memory, programs };
+        lock(&self.open).insert(join.session, Arc::new(session));
+        Ok(())
+    }
+
+    fn program(&self, program: &wire::Program) {
+        let Some(session) = self.session(program.session) else { return };
+        let hash = hash_of(&program.hash);
+        let limits = (session.ranks, session.memory);
+        // Whatever a stranger's text does to the compiler, the worker goes on.
+        let prepared = RankError::catch(|| lock(&self.shelf).prepare(hash, &program.text, limits));
+        let prepared = prepared.map_err(|error| error.to_string());
+        let mut programs = lock(&session.programs);
+        if programs.len() >= PROGRAMS_MAX {
+            programs.clear();
+        }
+        programs.insert(hash, prepared);
+    }
+
+    fn run(&self, run: wire::Run, says: &Says) {
+        let Some(session) = self.session(run.session) else { return };
+        let (number, key) = (run.number, hash_of(&run.program));
+        let job = session.job(key, &run);
+        for (rank, seat) in &session.seats {
+            let (says, of, rank) = (says.clone(), run.session, *rank);
+            let answer = move |fault| tell(&says, done(of, number, rank, fault));
+            match &job {
+                Err(reason) => answer(Some(Fault::refused(reason.clone()))),
+                Ok(job) => {
+                    let there = seat.give(Task::Run(Arc::clone(job), Box::new(answer.clone())));
+                    if !there {
+                        answer(Some(Fault::execution("", "the rank is not there any more")));
+                    }
+                }
+            }
+        }
+    }
+
+    fn counts(&self, number: u64, says: &Says) {
+        self.each(number, |rank, seat| {
+            let says = says.clone();
+            seat.give(Task::Counts(Box::new(move |counters, stored| {
+                let counts = wire::Counts {
+                    session: number,
+                    rank,
+                    compiled: counters.compiled,
+                    runs: counters.runs,
+                    messages: counters.messages,
+                    bytes: counters.bytes,
+                    programs: counters.programs,
+                    stored,
+                };
+                tell(&says, said(say::What::Counts(counts)));
+            })));
+        });
+    }
+}
+
+impl Session {
+    /// The job of a run, or why there is none: every worker decides the same.
+    fn job(&self, key: u128, run: &wire::Run) -> Result<Arc<Job>, String> {
+        let known = lock(&self.programs).get(&key).cloned();
+        let prepared = known.ok_or("a program that was not sent")??;
+        let numbers: Option<Vec<Scalar>> = run
+            .numbers
+            .iter()
+            .map(|number| Scalar::from_bytes(number.dtype.parse().ok()?, &number.bytes))
+            .collect();
+        let ids = |list: &[u64]| list.iter().copied().map(ArrayId).collect::<Vec<_>>();
+        let (got, takes) =
+            (run.numbers.len() + run.arguments.len(), prepared.executable.arguments.len());
+        let (named, made) = (run.results.len(), prepared.executable.results.len());
+        if got != takes || named != made {
+            return Err(format!(
+                "got {got} arguments and {named} results, expected {takes} and {made}"
+            ));
+        }
+        Ok(Arc::new(Job {
+            executable: Arc::clone(&prepared.executable),
+            recipe: Arc::clone(&prepared.recipe),
+            key,
+            numbers: numbers.ok_or("a number that is none")?,
+            arguments: ids(&run.arguments),
+            results: ids(&run.results),
+            forget: ids(&run.forget),
+            light: false,
+        }))
+    }
+}
+
+/// The number of a hash; what is no hash is nobody's.
+fn hash_of(bytes: &[u8]) -> u128 {
+    <[u8; 16]>::try_from(bytes).map_or(0, u128::from_le_bytes)
+}
+
+fn done(session: u64, number: u64, rank: u64, fault: Option<Fault>) -> Say {
+    said(say::What::Done(wire::Done { session, number, rank, fault }))
+}
+
+fn said(what: say::What) -> Say {
+    Say { what: Some(what) }
+}
+
+/// Says something from a thread that may wait; if nobody listens any more, nobody wants to know.
+fn tell(says: &Says, say: Say) {
+    let _ = says.blocking_send(say);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,71 @@
+//! A coordinator and workers in this process, on loopback.
+#![allow(dead_code, reason = "every test program uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use pantile::World;
+use pantile_cluster::{
+    Cluster, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Meter, Worker, WorkerOptions,
+};
+
+/// A coordinator with its workers, each a thread with a data port of its own.
+pub(crate) struct Site {
+    pub(crate) coordinator: Coordinator,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl Site {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self::guarded(workers, &Guard::default())
+    }
+
+    pub(crate) fn guarded(workers: usize, guard: &Guard) -> Self {
+        let mut options = CoordinatorOptions::default();
+        options.address = "127.0.0.1:0".to_owned();
+        options.guard = guard.clone();
+        let coordinator = Coordinator::start(&options).unwrap();
+        let mut site = Self { coordinator, workers: Vec::new() };
+        for number in 0..workers {
+            site.add(&format!("w{number}"), guard);
+        }
+        site.wait_for(workers, guard);
+        site
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.coordinator.address().to_string()
+    }
+
+    pub(crate) fn add(&mut self, name: &str, guard: &Guard) {
+        let mut options = WorkerOptions::default();
+        (options.name, options.guard) = (name.to_owned(), guard.clone());
+        let worker = Worker::new(&options).unwrap();
+        let address = self.address();
+        self.workers.push(std::thread::spawn(move || {
+            // Ends with the coordinator.
+            let _ = worker.serve(&address);
+        }));
+    }
+
+    pub(crate) fn wait_for(&self, workers: usize, guard: &Guard) {
+        let until = Instant::now() + Duration::from_secs(20);
+        while Cluster::status(&self.address(), guard).map_or(0, |list| list.len()) < workers {
+            assert!(Instant::now() < until, "workers do not come");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub(crate) fn connect(&self, ranks: usize) -> (World, Meter) {
+        let mut options = ClusterOptions::default();
+        options.ranks = ranks;
+        self.connect_with(options)
+    }
+
+    pub(crate) fn connect_with(&self, options: ClusterOptions) -> (World, Meter) {
+        let cluster = Cluster::connect(&self.address(), options).unwrap();
+        let meter = cluster.meter();
+        (World::with_crew(cluster.into_crew()), meter)
+    }
+}

@@ -1,0 +1,205 @@
+//! How a box is cut into pieces for several threads: along one axis, whatever lies in it.
+
+use std::ops::Range;
+
+use pantile_kernels::pack::Share;
+
+use crate::helpers::Helpers;
+
+/// Pieces along an axis whose elements lie side by side begin at multiples of this, so that streams
+/// stay aligned and no two threads write the same line.
+const GRAIN: usize = 64;
+
+/// Bytes that a loop touches for each byte of cells that threads have of their own, at least.
+const WORTH: usize = 8;
+
+/// A box cut along one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Along which axis.
+    pub(crate) axis: usize,
+    /// How many pieces; some are empty if there are more than the axis has grains.
+    pub(crate) pieces: usize,
+    length: usize,
+    grain: usize,
+}
+
+impl Cut {
+    /// The indices of a piece along the axis.
+    pub(crate) fn range(&self, piece: usize) -> Range<usize> {
+        Share { part: piece, of: self.pieces }.range(self.length, self.grain)
+    }
+
+    /// The cut of a box whose loop touches so many bytes for each element and writes places of which
+    /// no two pieces have the same: the strides of all targets, axis by axis. None if it is best
+    /// done by one.
+    pub(crate) fn of_map<'a>(
+        helpers: &Helpers,
+        shape: &[usize],
+        element: usize,
+        writes: impl Iterator<Item = &'a [isize]> + Clone,
+    ) -> Option<Self> {
+        let pieces = helpers.pieces(touched(shape, element));
+        if pieces == 1 {
+            return None;
+        }
+        let free = |axis: usize| writes.clone().all(|strides| strides[axis] != 0);
+        let near = |axis: usize| writes.clone().any(|strides| strides[axis].abs() == 1);
+        let axes = (0..shape.len()).filter(|axis| free(*axis));
+        best(axes.map(|axis| Self::along(helpers, shape, (axis, near(axis)), pieces)), pieces)
+    }
+
+    /// The cut of a box that is folded into cells, which are so far apart from one index to the next
+    /// along each axis. True if pieces share cells, and need some of their own.
+    pub(crate) fn of_fold(
+        helpers: &Helpers,
+        shape: &[usize],
+        element: usize,
+        cells: Cells<'_>,
+    ) -> Option<(Self, bool)> {
+        let bytes = touched(shape, element);
+        let pieces = helpers.pieces(bytes);
+        if pieces == 1 {
+            return None;
+        }
+        let along = |axis: usize| {
+            Self::along(helpers, shape, (axis, cells.strides[axis].abs() == 1), pieces)
+        };
+        let kept = (0..shape.len()).filter(|axis| cells.apart(shape, *axis));
+        let kept = best(kept.map(along), helpers.threads()).map(|cut| (cut, false));
+        let full = |cut: &(Self, bool)| cut.0.grains() >= helpers.threads();
+        let shared = cells.merges && (helpers.always() || cells.worth(helpers, shape, bytes));
+        kept.filter(full)
+            .or_else(|| {
+                shared.then(|| best((0..shape.len()).map(along), pieces))?.map(|cut| (cut, true))
+            })
+            .or(kept)
+    }
+
+    fn along(
+        helpers: &Helpers,
+        shape: &[usize],
+        (axis, near): (usize, bool),
+        pieces: usize,
+    ) -> Self {
+        let last = shape[axis + 1..].iter().all(|length| *length == 1);
+        let grain = if (last || near) && !helpers.always() { GRAIN } else { 1 };
+        Self { axis, pieces, length: shape[axis], grain }
+    }
+
+    fn grains(&self) -> usize {
+        self.length.div_ceil(self.grain)
+    }
+}
+
+/// The outermost axis that has enough for all, else the one that has most.
+fn best(cuts: impl Iterator<Item = Cut> + Clone, enough: usize) -> Option<Cut> {
+    let first = cuts.clone().find(|cut| cut.grains() >= enough);
+    let cut = first.or_else(|| cuts.max_by_key(Cut::grains))?;
+    let pieces = cut.pieces.min(cut.grains());
+    (pieces > 1).then_some(Cut { pieces, ..cut })
+}
+
+/// The cells of a fold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cells<'a> {
+    /// Cells from one index to the next, per axis; 0 along axes that are folded.
+    pub(crate) strides: &'a [isize],
+    /// Bytes of a cell, of all outputs together, in a form that can be merged.
+    pub(crate) bytes: usize,
+    /// Whether there is such a form.
+    pub(crate) merges: bool,
+}
+
+impl Cells<'_> {
+    /// True if indices along an axis have different cells, all those of one before all those of the
+    /// next.
+    fn apart(&self, shape: &[usize], axis: usize) -> bool {
+        let others = (0..shape.len()).filter(|other| *other != axis);
+        let span: usize = others
+            .map(|other| (shape[other].saturating_sub(1)) * self.strides[other].unsigned_abs())
+            .sum();
+        // Where the order matters nothing is cut: pieces are walked in orders of their own.
+        self.merges && self.strides[axis].unsigned_abs() > span
+    }
+
+    /// True if it pays that threads have cells of their own.
+    fn worth(&self, helpers: &Helpers, shape: &[usize], bytes: usize) -> bool {
+        let own = self.count(shape).saturating_mul(self.bytes * helpers.threads());
+        own.saturating_mul(WORTH) <= bytes
+    }
+
+    /// How many cells there are.
+    fn count(&self, shape: &[usize]) -> usize {
+        let kept = shape.iter().zip(self.strides).filter(|(_, stride)| **stride != 0);
+        kept.fold(1, |count, (length, _)| count.saturating_mul(*length))
+    }
+}
+
+fn touched(shape: &[usize], element: usize) -> usize {
+    shape.iter().fold(element, |bytes, length| bytes.saturating_mul(*length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(cut: Cut) -> Vec<Range<usize>> {
+        (0..cut.pieces).map(|piece| cut.range(piece)).collect()
+    }
+
+    #[test]
+    fn pieces_cover_the_axis() {
+        for (length, pieces, grain) in
+            [(1, 1, 1), (7, 3, 1), (100, 7, 64), (1000, 3, 64), (5, 5, 1)]
+        {
+            let all = ranges(Cut { axis: 0, pieces, length, grain });
+            let mut next = 0;
+            for range in &all {
+                assert_eq!(range.start, next);
+                assert!(range.start.is_multiple_of(grain) || range.is_empty());
+                next = range.end;
+            }
+            assert_eq!(next, length);
+        }
+    }
+
+    fn map(threads: usize, shape: &[usize], writes: &[&[isize]]) -> Option<(usize, usize)> {
+        let helpers = Helpers::new(threads);
+        let cut = Cut::of_map(&helpers, shape, 24, writes.iter().copied());
+        cut.map(|cut| (cut.axis, cut.pieces))
+    }
+
+    #[test]
+    fn maps_are_cut_along_the_outermost_axis_that_is_long_enough() {
+        assert_eq!(map(2, &[1000, 1000], &[&[1000, 1]]), Some((0, 2)));
+        assert_eq!(map(1, &[1000, 1000], &[&[1000, 1]]), None, "one thread");
+        assert_eq!(map(2, &[100, 100], &[&[100, 1]]), None, "too little");
+        assert_eq!(map(3, &[2, 1_000_000], &[&[1_000_000, 1]]), Some((1, 3)));
+        assert_eq!(map(8, &[2, 3, 20_000], &[&[60_000, 20_000, 1]]), Some((2, 8)));
+        assert_eq!(map(8, &[3, 20_000, 2], &[&[40_000, 2, 1]]), Some((1, 8)));
+        assert_eq!(map(2, &[1000, 1000], &[&[1000, 1], &[0, 1]]), Some((1, 2)), "written once");
+        assert_eq!(map(2, &[1_000_000], &[&[0]]), None, "one place");
+        assert_eq!(map(2, &[0, 1_000_000], &[&[1, 1]]), None, "nothing");
+    }
+
+    fn fold(shape: &[usize], strides: &[isize], merges: bool) -> Option<(usize, bool)> {
+        let cells = Cells { strides, bytes: 568, merges };
+        let cut = Cut::of_fold(&Helpers::new(2), shape, 8, cells);
+        cut.map(|(cut, shared)| (cut.axis, shared))
+    }
+
+    #[test]
+    fn folds_are_cut_where_cells_are_apart() {
+        assert_eq!(fold(&[1_000_000], &[0], true), Some((0, true)));
+        assert_eq!(fold(&[1000, 1000], &[1, 0], true), Some((0, false)));
+        assert_eq!(fold(&[1000, 1000], &[0, 1], true), Some((1, false)));
+        assert_eq!(fold(&[1_000_000, 16], &[0, 1], true), Some((0, true)), "few columns");
+        assert_eq!(fold(&[2000, 64, 3], &[0, 3, 1], true), Some((1, false)));
+        assert_eq!(fold(&[500, 2, 500], &[0, 500, 1], true), Some((1, false)));
+        assert_eq!(fold(&[100_000, 8, 2], &[0, 1, 8], true), Some((0, true)), "mixed cells");
+        assert_eq!(fold(&[500, 500, 2], &[0, 1, 500], true), None, "too many cells");
+        assert_eq!(fold(&[1_000_000], &[0], false), None, "the order matters");
+        assert_eq!(fold(&[1000, 1000], &[1, 0], false), None, "the order matters");
+    }
+}

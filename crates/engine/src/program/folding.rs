@@ -1,0 +1,261 @@
+//! Reductions of boxes: into the cells of a tile, by one thread or by several.
+#![allow(unsafe_code, reason = "several threads fold into cells of one tile, each into its own")]
+
+use pantile_kernels::lanes::{Program, RawSource, Scratch};
+use pantile_kernels::reduce::{Cell, Fold, Folds, reduce_raw};
+use pantile_kernels::{DType, Error as KernelError};
+use smallvec::SmallVec;
+
+use super::cut::{Cells, Cut};
+use super::loops::{BoxLoop, Few, Means, Piece, Tiles, span};
+use crate::helpers::{Desk, Helpers};
+use crate::{Error, Tile};
+
+/// One number for each axis, on the stack.
+type Strides = SmallVec<[isize; 16]>;
+
+/// What is folded, and where to.
+#[derive(Clone, Copy)]
+struct Folding<'a> {
+    program: &'a Program,
+    folds: &'a [Fold],
+    /// Cells from one index to the next, per axis; 0 along axes that are folded.
+    strides: &'a [isize],
+}
+
+impl<'a> Folding<'a> {
+    /// How outputs are folded, and their types.
+    fn outputs(self) -> impl Iterator<Item = (Fold, DType)> + Clone + 'a {
+        self.folds.iter().copied().zip(self.program.outputs().iter().copied())
+    }
+
+    /// The cells as a cut looks at them.
+    fn cells(self) -> Result<Cells<'a>, Error> {
+        let (mut bytes, mut merges) = (0, true);
+        for (fold, dtype) in self.outputs() {
+            match fold.of_parts() {
+                Some(parts) => bytes += parts.cell(dtype)?.bytes(),
+                None => merges = false,
+            }
+        }
+        Ok(Cells { strides: self.strides, bytes, merges })
+    }
+}
+
+impl BoxLoop {
+    /// Folds the outputs of a program over the box into the cells of other tiles.
+    pub(crate) fn fold(
+        &self,
+        program: &Program,
+        folds: &[Fold],
+        tiles: Tiles<'_>,
+        means: &mut Means<'_>,
+    ) -> Result<(), Error> {
+        let Some(first) = self.writes.first() else { return Ok(()) };
+        // The cells of sums have many words; places count words.
+        let cell = words(folds[0].cell(program.outputs()[0])?);
+        let strides: Strides = first.strides.iter().map(|stride| stride / cell).collect();
+        let folding = Folding { program, folds, strides: &strides };
+        let helpers = means.helpers;
+        let cut = match helpers.threads() {
+            1 => None,
+            _ => Cut::of_fold(helpers, &self.shape, self.cost, folding.cells()?),
+        };
+        match cut {
+            None => self.fold_piece(folding, tiles, &Piece::all(&self.shape), means.scratch),
+            Some((cut, false)) => helpers.run(cut.pieces, &|number, desk| {
+                let piece = Piece::of(&self.shape, cut, number);
+                self.fold_piece(folding, tiles, &piece, &mut desk.scratch)
+            }),
+            Some((cut, true)) => self.fold_apart(folding, tiles, helpers, cut),
+        }
+    }
+
+    /// Folds a piece that has its cells for itself.
+    fn fold_piece(
+        &self,
+        folding: Folding<'_>,
+        tiles: Tiles<'_>,
+        piece: &Piece,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let (mut cells, offset) = self.cells_of(folding, tiles, piece)?;
+        let (folds, strides) = (folding.folds, folding.strides);
+        let into = Folds { folds, cells: &mut cells, offset, strides };
+        reduce(folding.program, piece, &self.sources(tiles, piece), into, scratch)
+    }
+
+    /// The cells of a piece in their tiles, for each output from the lowest to the highest, and which
+    /// of them is that of the first index.
+    fn cells_of<'a>(
+        &self,
+        folding: Folding<'_>,
+        tiles: Tiles<'a>,
+        piece: &Piece,
+    ) -> Result<(Few<&'a mut [u8]>, isize), Error> {
+        let (lowest, count) = reach(&piece.shape, folding.strides);
+        let shift = lowest + piece.shift(folding.strides);
+        let mut cells = Few::new();
+        for (places, (fold, dtype)) in self.writes.iter().zip(folding.outputs()) {
+            let cell = fold.cell(dtype)?;
+            let (start, bytes) = span(tiles.at(places.tile));
+            let first = usize::try_from(places.offset / words(cell) + shift).unwrap_or(0);
+            let at = first.saturating_mul(cell.bytes()).min(bytes);
+            let len = count.saturating_mul(cell.bytes()).min(bytes - at);
+            // SAFETY: the bytes lie in the tile, which is ours. A fold has a slot of its own that
+            // lives at the same time as what it folds, or one cell of it; pieces that are folded at
+            // once have their cells one behind the other. So no two of these memories overlap.
+            cells.push(unsafe { std::slice::from_raw_parts_mut(start.wrapping_add(at), len) });
+        }
+        Ok((cells, -lowest))
+    }
+
+    /// Folds pieces that have cells in common: every thread into cells of its own, which are merged
+    /// then. The order does not matter to the bits.
+    fn fold_apart(
+        &self,
+        folding: Folding<'_>,
+        tiles: Tiles<'_>,
+        helpers: &Helpers,
+        cut: Cut,
+    ) -> Result<(), Error> {
+        let (strides, count) = dense_strides(&self.shape, folding.strides);
+        let folds: Option<Few<Fold>> = folding.folds.iter().map(|fold| fold.of_parts()).collect();
+        let folds = folds.expect("only such folds are cut that can be merged");
+        let own = Folding { folds: &folds, strides: &strides, ..folding };
+        helpers.desks().for_each(|mut desk| desk.busy = false);
+        helpers.run(cut.pieces, &|number, desk| {
+            let piece = Piece::of(&self.shape, cut, number);
+            if !std::mem::replace(&mut desk.busy, true) {
+                start(desk, own, count)?;
+            }
+            let mut cells = parts(&mut desk.cells, own, count)?;
+            let offset = piece.shift(&strides);
+            let into = Folds { folds: &folds, cells: &mut cells, offset, strides: &strides };
+            reduce(own.program, &piece, &self.sources(tiles, &piece), into, &mut desk.scratch)
+        })?;
+        let mut desks = helpers.desks().filter(|desk| desk.busy);
+        let Some(mut all) = desks.next() else { return Ok(()) };
+        let mut all = parts(&mut all.cells, own, count)?;
+        for mut desk in desks {
+            let part = parts(&mut desk.cells, own, count)?;
+            for ((cells, part), (fold, dtype)) in all.iter_mut().zip(part).zip(own.outputs()) {
+                fold.merge(dtype, cells, part)?;
+            }
+        }
+        self.merge(folding, tiles, (&strides, &all))
+    }
+
+    /// Merges cells that lie one after the other into those of the tiles.
+    fn merge(
+        &self,
+        folding: Folding<'_>,
+        tiles: Tiles<'_>,
+        (strides, parts): (&[isize], &[&mut [u8]]),
+    ) -> Result<(), Error> {
+        let (mut cells, first) = self.cells_of(folding, tiles, &Piece::all(&self.shape))?;
+        for ((cells, part), (fold, dtype)) in cells.iter_mut().zip(parts).zip(folding.outputs()) {
+            if strides == folding.strides {
+                fold.merge(dtype, cells, part)?;
+                continue;
+            }
+            let into = fold.cell(dtype)?.bytes();
+            let from = fold.of_parts().unwrap_or(fold).cell(dtype)?.bytes();
+            let mut merged: Result<(), KernelError> = Ok(());
+            each(&self.shape, [folding.strides, strides], [first, 0], &mut |[to, at]| {
+                let (to, at) = (to.cast_unsigned() * into, at.cast_unsigned() * from);
+                let done = fold.merge(dtype, &mut cells[to..to + into], &part[at..at + from]);
+                merged = std::mem::replace(&mut merged, Ok(())).and(done);
+            });
+            merged?;
+        }
+        Ok(())
+    }
+}
+
+/// Folds a piece into cells.
+fn reduce(
+    program: &Program,
+    piece: &Piece,
+    sources: &[RawSource<'_>],
+    mut into: Folds<'_, '_>,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    // SAFETY: tiles are valid for their bytes and hold valid elements; nobody writes what a fold
+    // reads while it runs.
+    let done: Result<(), KernelError> =
+        unsafe { reduce_raw(program, &piece.shape, sources, &mut into, scratch) };
+    Ok(done?)
+}
+
+/// Starts the cells that a thread has of its own, so many for each output.
+fn start(desk: &mut Desk, own: Folding<'_>, count: usize) -> Result<(), Error> {
+    for (number, (fold, dtype)) in own.outputs().enumerate() {
+        let bytes = fold.cell(dtype)?.bytes() * count;
+        let needed = bytes.div_ceil(DType::I64.bytes());
+        match desk.cells.get_mut(number) {
+            Some(tile) if tile.len() >= needed => {}
+            Some(tile) => *tile = Tile::zeroed(DType::I64, needed),
+            None => desk.cells.push(Tile::zeroed(DType::I64, needed)),
+        }
+        fold.start(dtype, &mut desk.cells[number].bytes_mut()[..bytes])?;
+    }
+    Ok(())
+}
+
+/// The cells that a thread has of its own, so many for each output.
+fn parts<'a>(
+    cells: &'a mut [Tile],
+    own: Folding<'_>,
+    count: usize,
+) -> Result<Few<&'a mut [u8]>, Error> {
+    let mut parts = Few::new();
+    for (tile, (fold, dtype)) in cells.iter_mut().zip(own.outputs()) {
+        parts.push(&mut tile.bytes_mut()[..fold.cell(dtype)?.bytes() * count]);
+    }
+    Ok(parts)
+}
+
+/// The words of a cell, as places count them.
+fn words(cell: Cell) -> isize {
+    isize::try_from(cell.elements).unwrap_or(isize::MAX)
+}
+
+/// The lowest cell of a box, counted from that of the first index, and how many there are from there
+/// to the highest.
+fn reach(shape: &[usize], strides: &[isize]) -> (isize, usize) {
+    let (mut lowest, mut highest) = (0, 0);
+    for (length, stride) in shape.iter().zip(strides).filter(|(_, stride)| **stride != 0) {
+        let Some(last) = length.checked_sub(1) else { return (0, 0) };
+        let far = last.cast_signed() * stride;
+        lowest += far.min(0);
+        highest += far.max(0);
+    }
+    (lowest, (highest - lowest).unsigned_abs() + 1)
+}
+
+/// The strides of cells that lie one after the other, and how many there are.
+fn dense_strides(shape: &[usize], strides: &[isize]) -> (Strides, usize) {
+    let (mut dense, mut count) = (Strides::from_elem(0, shape.len()), 1);
+    for axis in (0..shape.len()).rev().filter(|axis| strides[*axis] != 0) {
+        dense[axis] = isize::try_from(count).unwrap_or(isize::MAX);
+        count *= shape[axis];
+    }
+    (dense, count)
+}
+
+/// Calls `f` with the places of every cell of a box on two sides.
+fn each(
+    shape: &[usize],
+    [one, other]: [&[isize]; 2],
+    at: [isize; 2],
+    f: &mut dyn FnMut([isize; 2]),
+) {
+    let Some((length, shape)) = shape.split_first() else { return f(at) };
+    let steps = [one[0], other[0]];
+    let count = if steps[0] == 0 { 1 } else { *length };
+    for index in 0..count.cast_signed() {
+        let at = [at[0] + index * steps[0], at[1] + index * steps[1]];
+        each(shape, [&one[1..], &other[1..]], at, f);
+    }
+}
