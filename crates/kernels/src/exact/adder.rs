@@ -1,11 +1,14 @@
 //! Many numbers into one exact sum: windows while they fit, digits where they do not.
 
 use super::ExactSum;
-use super::window::{LANES, ROWS, Widen, Window, largest};
+use super::window::{LANES, Widen, Window, largest, most};
 use crate::simd::Vectors;
 
 /// Fewer numbers than this are added one by one.
 const FEW: usize = 24;
+
+/// Numbers that the first window is chosen for.
+const FIRST: usize = 256;
 
 /// Rows of numbers that are taken apart window by window.
 const BLOCK: usize = 64;
@@ -42,7 +45,7 @@ impl Adder {
 
     /// Adds numbers; part of them may stay in the window until [`finish`](Self::finish).
     pub(crate) fn add<T: Widen>(&mut self, sum: &mut ExactSum, values: &[T]) {
-        for chunk in values.chunks(ROWS * LANES) {
+        for chunk in values.chunks(most(self.vectors)) {
             if chunk.len() < FEW && self.window.as_ref().is_none_or(Window::is_empty) {
                 one_by_one(sum, chunk);
             } else if self.wide > 0 {
@@ -58,10 +61,10 @@ impl Adder {
     /// there; else nothing was added.
     pub(crate) fn add_products(&mut self, sum: &mut ExactSum, a: &[f64], b: &[f64]) -> bool {
         let Some(window) = &mut self.window else { return false };
-        if self.wide > 0 || a.len() > ROWS * LANES {
+        if self.wide > 0 || a.len() > most(self.vectors) {
             return false;
         }
-        if a.len() > window.room() {
+        if a.len() > window.room(self.vectors) {
             window.flush(sum);
         }
         window.add_products(a, b, self.vectors)
@@ -79,7 +82,7 @@ impl Adder {
             self.window = self.guess(chunk);
         }
         if let Some(window) = &mut self.window {
-            if chunk.len() > window.room() {
+            if chunk.len() > window.room(self.vectors) {
                 window.flush(sum);
             }
             if window.add(chunk, self.vectors) {
@@ -99,7 +102,7 @@ impl Adder {
 
     /// A window for the first numbers: most often the others fit into it as well.
     fn guess<T: Widen>(&self, chunk: &[T]) -> Option<Window> {
-        self.window_for(&chunk[..chunk.len().min(ROWS)])
+        self.window_for(&chunk[..chunk.len().min(FIRST)])
     }
 
     fn window_for<T: Widen>(&self, values: &[T]) -> Option<Window> {

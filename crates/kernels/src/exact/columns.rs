@@ -1,18 +1,11 @@
 //! Many exact sums side by side: one window per column, rows of numbers added at a time.
 
 use super::digits::{DIGITS, carry, deposit};
-use super::window::{AHEAD, HIGHEST, Widen, exponent_of, largest, one_level, power, two_levels};
+use super::window::{
+    AHEAD, HIGHEST, ROOM, ROWS, STEP, Widen, exponent_of, largest, one_level, power, two_levels,
+};
 use super::{ExactSum, Parts};
 use crate::simd::{Body, Vectors, prefetch};
-
-/// Numbers that a column can take before it may leave its binade.
-const ROWS: usize = 1024;
-
-/// Bits by which the first level exceeds the largest number: 1024 of them, with a spare bit.
-const ROOM: i32 = 12;
-
-/// Bits between the levels.
-const STEP: i32 = 42;
 
 /// Levels of a window. The last one is used only where two were not enough.
 const LEVELS: usize = 3;

@@ -8,6 +8,7 @@ mod columns;
 mod digits;
 mod flags;
 mod levels;
+mod pairs;
 mod round;
 mod window;
 

@@ -5,23 +5,23 @@
 //! lost is exact in a float and goes to the second level. What is lost there is looked at: if it
 //! is zero, the two levels hold the sum exactly, and if not, nothing of it is used.
 
-use super::{ExactSum, flags};
+use super::{ExactSum, flags, pairs};
 use crate::simd::{Body, Vectors, prefetch};
 
 /// Sums side by side.
 pub(super) const LANES: usize = 32;
 
 /// Numbers that a lane can take before it may leave its binade.
-pub(super) const ROWS: usize = 256;
+pub(super) const ROWS: usize = 1024;
 
 /// The highest exponent whose windows are finite numbers.
 pub(super) const HIGHEST: i32 = 990;
 
-/// Bits by which the first level exceeds the largest number: 256 of them fit, with a spare bit.
-const ROOM: i32 = 10;
+/// Bits by which the first level exceeds the largest number: 1,024 of them fit, with a spare bit.
+pub(super) const ROOM: i32 = 12;
 
-/// Bits between the levels: what one loses, 256 times, with a spare bit.
-const STEP: i32 = 44;
+/// Bits between the levels: what one loses, 1,024 times, with a spare bit.
+pub(super) const STEP: i32 = 42;
 
 /// Bytes by which memory is asked for before it is needed.
 pub(super) const AHEAD: usize = 3072;
@@ -31,10 +31,20 @@ pub(crate) trait Widen: Copy + Default {
     /// The same number.
     fn widen(self) -> f64;
 
-    /// Rows of numbers that are `f64` already.
-    fn wide_rows(_: &[[Self; LANES]]) -> Option<&[[f64; LANES]]> {
+    /// Numbers that are `f64` already.
+    fn wide(_: &[Self]) -> Option<&[f64]> {
         None
     }
+}
+
+/// Numbers that a window takes at most, of those that these vectors add.
+pub(super) fn most(vectors: Vectors) -> usize {
+    ROWS * width(vectors)
+}
+
+/// Numbers of a row: lanes that are in use.
+fn width(vectors: Vectors) -> usize {
+    if pairs::can(vectors) { pairs::WIDTH } else { LANES }
 }
 
 impl Widen for f32 {
@@ -51,8 +61,8 @@ impl Widen for f64 {
     }
 
     #[inline(always)]
-    fn wide_rows(rows: &[[Self; LANES]]) -> Option<&[[f64; LANES]]> {
-        Some(rows)
+    fn wide(numbers: &[Self]) -> Option<&[f64]> {
+        Some(numbers)
     }
 }
 
@@ -95,59 +105,62 @@ impl Window {
         self
     }
 
-    /// Numbers that still fit.
-    pub(super) fn room(&self) -> usize {
-        (ROWS - self.rows) * LANES
+    /// Numbers that still fit, of those that these vectors add.
+    pub(super) fn room(&self, vectors: Vectors) -> usize {
+        (ROWS - self.rows) * width(vectors)
     }
 
     /// Adds numbers, at most [`room`](Self::room) of them; false if they do not fit into the
     /// window exactly, and then it is as before.
     pub(super) fn add<T: Widen>(&mut self, values: &[T], vectors: Vectors) -> bool {
-        debug_assert!(values.len() <= self.room());
-        let (rows, rest) = values.as_chunks::<LANES>();
-        if rest.is_empty()
-            && flags::can(vectors, rows.len())
-            && let Some(wide) = T::wide_rows(rows)
-        {
-            return self.add_noted((wide, None), vectors);
+        debug_assert!(values.len() <= self.room(vectors));
+        if let Some(wide) = T::wide(values) {
+            return self.add_wide((wide, None), vectors);
         }
         let mut lanes = self.lanes;
-        let mut seen = vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask });
-        if !rest.is_empty() {
-            let mut last = [T::default(); LANES];
-            last[..rest.len()].copy_from_slice(rest);
-            let rows = std::slice::from_ref(&last);
-            seen = seen.or(vectors.run(Pass { lanes: &mut lanes, rows, ask: false }));
-        }
-        let fits = seen.lost == 0 && seen.largest < 2.0 * power(self.exponent);
-        if fits {
-            self.lanes = lanes;
-            self.rows += values.len().div_ceil(LANES);
-        }
-        fits
+        let (rows, rest) = values.as_chunks::<LANES>();
+        let seen = vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask });
+        let seen = seen.or(last_row(&mut lanes, rest, vectors));
+        self.keep(lanes, seen, values.len().div_ceil(LANES))
     }
 
     /// Adds products, each rounded once, of equally many numbers; as [`add`](Self::add).
     pub(super) fn add_products(&mut self, a: &[f64], b: &[f64], vectors: Vectors) -> bool {
-        debug_assert!(a.len() <= self.room() && a.len() == b.len());
-        let ((rows, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-        if rest.is_empty() && flags::can(vectors, rows.len()) {
-            return self.add_noted((rows, Some(others)), vectors);
-        }
+        debug_assert!(a.len() <= self.room(vectors) && a.len() == b.len());
+        self.add_wide((a, Some(b)), vectors)
+    }
+
+    /// Adds numbers, or the products of equally many; as [`add`](Self::add).
+    fn add_wide(&mut self, (a, b): (&[f64], Option<&[f64]>), vectors: Vectors) -> bool {
         let mut lanes = self.lanes;
-        let rows = Products(rows, others);
-        let mut seen = vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask });
-        if !rest.is_empty() {
-            let (mut one, mut two) = ([0.0; LANES], [0.0; LANES]);
-            one[..rest.len()].copy_from_slice(rest);
-            two[..other.len()].copy_from_slice(other);
-            let rows = Products(std::slice::from_ref(&one), std::slice::from_ref(&two));
-            seen = seen.or(vectors.run(Pass { lanes: &mut lanes, rows, ask: false }));
+        let (rows, rest) = a.as_chunks::<LANES>();
+        let others = b.map(|b| b.as_chunks::<LANES>().0);
+        if rest.is_empty() && flags::can(vectors, rows.len()) {
+            return self.add_noted((rows, others), vectors);
         }
+        let width = width(vectors);
+        let whole = a.len() / width * width;
+        let seen = if pairs::can(vectors) {
+            Seen::of(pairs::add(vectors, &mut lanes, (a, b), self.ask))
+        } else if let Some(others) = others {
+            vectors.run(Pass { lanes: &mut lanes, rows: Products(rows, others), ask: self.ask })
+        } else {
+            vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask })
+        };
+        let mut last = [0.0; LANES];
+        for (at, place) in (whole..a.len()).zip(&mut last) {
+            *place = b.map_or(a[at], |b| a[at] * b[at]);
+        }
+        let seen = seen.or(last_row(&mut lanes, &last[..a.len() - whole], vectors));
+        self.keep(lanes, seen, a.len().div_ceil(width))
+    }
+
+    /// Keeps lanes after so many more rows if they hold all of their numbers.
+    fn keep(&mut self, lanes: [[f64; LANES]; 2], seen: Seen, rows: usize) -> bool {
         let fits = seen.lost == 0 && seen.largest < 2.0 * power(self.exponent);
         if fits {
             self.lanes = lanes;
-            self.rows += a.len().div_ceil(LANES);
+            self.rows += rows;
         }
         fits
     }
@@ -184,7 +197,7 @@ impl Window {
 
     /// Adds numbers and leaves of each what did not fit. They must not exceed the window.
     pub(super) fn peel(&mut self, values: &mut [[f64; LANES]], vectors: Vectors) {
-        debug_assert!(values.len() * LANES <= self.room());
+        debug_assert!(values.len() <= ROWS - self.rows);
         self.rows += values.len();
         vectors.run(Peel { lanes: &mut self.lanes, rows: values });
     }
@@ -204,6 +217,16 @@ impl Window {
         }
         self.rows = 0;
     }
+}
+
+/// Adds numbers that do not fill a row, if there are some.
+fn last_row<T: Widen>(lanes: &mut [[f64; LANES]; 2], rest: &[T], vectors: Vectors) -> Seen {
+    if rest.is_empty() {
+        return Seen::default();
+    }
+    let mut row = [T::default(); LANES];
+    row[..rest.len()].copy_from_slice(rest);
+    vectors.run(Pass { lanes, rows: std::slice::from_ref(&row), ask: false })
 }
 
 /// The largest magnitude of some numbers, as the bits of an `f64`; those of infinities and NaN
@@ -233,6 +256,10 @@ struct Seen {
 }
 
 impl Seen {
+    fn of((lost, largest): pairs::Met) -> Self {
+        Self { lost, largest }
+    }
+
     fn or(self, other: Self) -> Self {
         let largest = if other.largest > self.largest { other.largest } else { self.largest };
         Self { lost: self.lost | other.lost, largest }

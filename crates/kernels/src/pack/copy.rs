@@ -173,23 +173,29 @@ unsafe fn copy_long<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
     });
 }
 
-/// Long runs, written past the caches; four rows at a time unless each is long enough by itself.
+/// Long runs, written past the caches, each while the beginning of the next one is on its way. They
+/// follow each other: in turns, loads would wait for stores at the same place of another page.
 ///
 /// # Safety
 /// Promises 1 to 4, for the cells of the tile; its runs have no gaps.
 unsafe fn stream_runs<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
     let bytes = tile.run.count * size_of::<T>();
-    let together = if bytes >= stream::LONG_RUN_BYTES_MIN { 1 } else { stream::PARTS };
-    let mut batch = stream::Batch::new(bytes);
+    let mut waits: Option<Ends<T>> = None;
+    let copy = |row: Ends<T>| {
+        // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
+        unsafe { stream::copy_run(row.source.cast(), row.target.cast(), bytes) }
+    };
     tile.rows.each(|source, target| {
-        // SAFETY: promises 1 to 4 and 6: the row is part of the tile, as are those of the batch.
-        unsafe {
-            let row = at.add(source, target);
-            batch.push(row.source.cast(), row.target.cast(), together);
+        // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
+        let row = unsafe { at.add(source, target) };
+        stream::ask(row.source.cast(), bytes);
+        if let Some(before) = waits.replace(row) {
+            copy(before);
         }
     });
-    // SAFETY: as above.
-    unsafe { batch.flush() };
+    if let Some(last) = waits {
+        copy(last);
+    }
 }
 
 /// Elements one by one, at fixed distances, of which some are known to be 1.

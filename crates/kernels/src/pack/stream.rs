@@ -5,6 +5,8 @@
 
 #![allow(unsafe_code, reason = "non-temporal stores are intrinsics")]
 
+use crate::simd::prefetch;
+
 /// Shorter runs are written through the caches: their first and last lines are partial.
 pub(crate) const RUN_BYTES_MIN: usize = 2048;
 
@@ -30,83 +32,17 @@ pub(crate) fn fence() {
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Runs of so many bytes are copied by themselves: they fill several pages.
-pub(super) const LONG_RUN_BYTES_MIN: usize = PARTS * PAGE;
+/// Bytes of the next run that are asked for before a run is copied: processors foresee how a run
+/// goes on, but not where the next one begins.
+const ASK_BYTES: usize = 512;
 
-/// Runs of equal length that are copied together, line by line in turns.
-pub(super) struct Batch {
-    bytes: usize,
-    runs: [(*const u8, *mut u8); PARTS],
-    count: usize,
-}
-
-impl Batch {
-    /// An empty batch for runs of so many bytes.
-    pub(super) fn new(bytes: usize) -> Self {
-        Self { bytes, runs: [(std::ptr::null(), std::ptr::null_mut()); PARTS], count: 0 }
-    }
-
-    /// Adds a run; copies all of them once there are `together` of them.
-    ///
-    /// # Safety
-    /// Promises 1 to 4, for this run until it is copied, and for those before it.
-    pub(super) unsafe fn push(&mut self, source: *const u8, target: *mut u8, together: usize) {
-        self.runs[self.count] = (source, target);
-        self.count += 1;
-        if self.count >= together.min(PARTS) {
-            // SAFETY: the caller's.
-            unsafe { self.flush() };
-        }
-    }
-
-    /// Copies the runs that were added since the last time; the caller ends with [`fence`].
-    ///
-    /// # Safety
-    /// Promises 1 to 4, for all of them.
-    pub(super) unsafe fn flush(&mut self) {
-        if self.count == PARTS {
-            // SAFETY: the caller's.
-            unsafe { copy_together(&self.runs, self.bytes) };
-        } else {
-            for (source, target) in &self.runs[..self.count] {
-                // SAFETY: the caller's.
-                unsafe { copy_run(*source, *target, self.bytes) };
-            }
-        }
-        self.count = 0;
+/// Asks for the first lines of a run of so many bytes that will soon be copied; any place will do.
+#[inline]
+pub(super) fn ask(run: *const u8, bytes: usize) {
+    for line in (0..bytes.min(ASK_BYTES)).step_by(LINE) {
+        prefetch(run.wrapping_add(line));
     }
 }
-
-/// Copies runs in turns, a few lines of each.
-///
-/// # Safety
-/// Promises 1 to 4, for `bytes` bytes of each.
-unsafe fn copy_together(runs: &[(*const u8, *mut u8); PARTS], bytes: usize) {
-    // Where the whole lines of each run begin; the shortest body is at most a line shorter.
-    let heads = runs.map(|(_, target)| target.align_offset(LINE).min(bytes));
-    let longest = heads.iter().copied().max().unwrap_or(0);
-    let body = (bytes - longest) / TURN * TURN;
-    for ((source, target), head) in runs.iter().zip(heads) {
-        // SAFETY: the head is part of the run.
-        unsafe { source.copy_to_nonoverlapping(*target, head) };
-    }
-    for start in (0..body).step_by(TURN) {
-        for ((source, target), head) in runs.iter().zip(heads) {
-            // SAFETY: the lines end before `bytes`, and begin aligned.
-            unsafe { copy_lines(source.add(head + start), target.add(head + start), TURN) };
-        }
-    }
-    for ((source, target), head) in runs.iter().zip(heads) {
-        // SAFETY: what is left of the run.
-        unsafe {
-            let (source, target) = (source.add(head + body), target.add(head + body));
-            copy_run(source, target, bytes - head - body);
-        }
-    }
-}
-
-/// Bytes that are copied from each run in turn.
-const TURN: usize = 256;
 
 /// Copies bytes and writes them past the caches; the caller ends with [`fence`].
 ///
@@ -148,13 +84,6 @@ pub(crate) unsafe fn write_past(source: *const u8, target: *mut u8, bytes: usize
     }
 }
 
-/// Bytes that are read from each of [`PARTS`] places in turn: the prefetchers of a processor
-/// follow several pages better than one after the other.
-const PAGE: usize = 4096;
-
-/// How many places.
-pub(super) const PARTS: usize = 4;
-
 /// Copies whole lines.
 ///
 /// # Safety
@@ -164,7 +93,11 @@ pub(super) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize
     debug_assert!(bytes == 0 || target.addr().is_multiple_of(LINE) && bytes.is_multiple_of(LINE));
     #[cfg(target_arch = "x86_64")]
     {
-        let copy = if is_x86_feature_detected!("avx2") { x86::copy_wide } else { x86::copy };
+        let copy = match () {
+            () if is_x86_feature_detected!("avx512f") => x86::copy_widest,
+            () if is_x86_feature_detected!("avx2") => x86::copy_wide,
+            () => x86::copy,
+        };
         // SAFETY: promises 1 to 4 are the caller's, and 7 was just detected.
         unsafe { copy(source, target, bytes) }
     }
@@ -175,20 +108,6 @@ pub(super) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize
     }
 }
 
-/// Calls `visit` with the offset of every line of `bytes` bytes.
-#[inline(always)]
-fn each_line(bytes: usize, mut visit: impl FnMut(usize)) {
-    let mut start = 0;
-    while bytes - start >= LINE * PARTS {
-        let part = ((bytes - start) / PARTS / LINE * LINE).min(PAGE);
-        for line in (start..start + part).step_by(LINE) {
-            (0..PARTS).for_each(|at| visit(line + at * part));
-        }
-        start += part * PARTS;
-    }
-    (start..bytes).step_by(LINE).for_each(visit);
-}
-
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use core::arch::x86_64::{
@@ -196,14 +115,19 @@ mod x86 {
         _mm256_stream_si256, _mm512_loadu_si512, _mm512_stream_si512,
     };
 
-    use super::{LINE, each_line};
+    use super::LINE;
+    use crate::simd::prefetch;
+
+    /// How far ahead lines are asked for: processors with AVX-512 were found to read faster then,
+    /// others not.
+    const AHEAD_BYTES: usize = 2048;
 
     /// Copies lines with the stores that every processor has.
     ///
     /// # Safety
     /// As [`copy_lines`](super::copy_lines).
     pub(super) unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
-        each_line(bytes, |line| {
+        for line in (0..bytes).step_by(LINE) {
             for part in (line..line + LINE).step_by(size_of::<__m128i>()) {
                 // SAFETY: promises 1 to 4, as `part` is below `bytes`; the target is aligned.
                 unsafe {
@@ -211,7 +135,7 @@ mod x86 {
                     _mm_stream_si128(target.add(part).cast(), value);
                 }
             }
-        });
+        }
     }
 
     /// Copies lines with stores of a line.
@@ -229,13 +153,31 @@ mod x86 {
         }
     }
 
+    /// The same for lines that are far: they are asked for ahead.
+    ///
+    /// # Safety
+    /// As of [`write_lines`].
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn copy_widest(source: *const u8, target: *mut u8, bytes: usize) {
+        for line in (0..bytes).step_by(LINE) {
+            if line + AHEAD_BYTES < bytes {
+                prefetch(source.wrapping_add(line + AHEAD_BYTES));
+            }
+            // SAFETY: promises 1 to 4, as `line` is below `bytes`; the target is aligned.
+            unsafe {
+                let value = _mm512_loadu_si512(source.add(line).cast());
+                _mm512_stream_si512(target.add(line).cast(), value);
+            }
+        }
+    }
+
     /// Copies lines with stores of half a line.
     ///
     /// # Safety
     /// As [`copy_lines`](super::copy_lines), and the processor has AVX2 (7).
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn copy_wide(source: *const u8, target: *mut u8, bytes: usize) {
-        each_line(bytes, |line| {
+        for line in (0..bytes).step_by(LINE) {
             for part in (line..line + LINE).step_by(size_of::<__m256i>()) {
                 // SAFETY: promises 1 to 4, as `part` is below `bytes`; the target is aligned.
                 unsafe {
@@ -243,7 +185,7 @@ mod x86 {
                     _mm256_stream_si256(target.add(part).cast(), value);
                 }
             }
-        });
+        }
     }
 }
 
@@ -251,26 +193,24 @@ mod x86 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_line_is_met_once() {
-        for lines in (0..200).chain([255, 256, 257, 300, 1000]) {
-            let mut met = Vec::new();
-            each_line(lines * LINE, |line| met.push(line));
-            met.sort_unstable();
-            assert_eq!(met, (0..lines).map(|line| line * LINE).collect::<Vec<_>>());
-        }
-    }
-
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn narrow_stores_copy_the_same() {
-        let source: Vec<u8> = (0..=255).cycle().take(20 * LINE + 5).collect();
-        let mut target = vec![0u8; 21 * LINE];
-        let head = target.as_ptr().align_offset(LINE);
-        // SAFETY: twenty lines fit behind the head, and behind the fifth byte of the source.
-        unsafe { x86::copy(source.as_ptr().add(5), target.as_mut_ptr().add(head), 20 * LINE) };
-        fence();
-        assert_eq!(target[head..head + 20 * LINE], source[5..]);
+    fn stores_of_every_width_copy_the_same() {
+        type Copy = unsafe fn(*const u8, *mut u8, usize);
+        let copies: [(bool, Copy); 3] = [
+            (true, x86::copy),
+            (is_x86_feature_detected!("avx2"), x86::copy_wide),
+            (is_x86_feature_detected!("avx512f"), x86::copy_widest),
+        ];
+        let source: Vec<u8> = (0..=255).cycle().take(50 * LINE + 5).collect();
+        for copy in copies.into_iter().filter(|(here, _)| *here).map(|(_, copy)| copy) {
+            let mut target = vec![0u8; 51 * LINE];
+            let head = target.as_ptr().align_offset(LINE);
+            // SAFETY: fifty lines fit behind the head, and behind the fifth byte of the source.
+            unsafe { copy(source.as_ptr().add(5), target.as_mut_ptr().add(head), 50 * LINE) };
+            fence();
+            assert_eq!(target[head..head + 50 * LINE], source[5..]);
+        }
     }
 
     #[test]
