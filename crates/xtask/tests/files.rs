@@ -109,6 +109,7 @@ const UNSAFE: [&str; 19] = [
     "crates/kernels/src/lanes/",
     "crates/kernels/src/reduce/",
     "crates/kernels/src/exact/flags.rs",
+    "crates/kernels/src/exact/pairs.rs",
     "crates/kernels/src/simd.rs",
     "crates/engine/src/tile.rs",
     "crates/engine/src/execute.rs",

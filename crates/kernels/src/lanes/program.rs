@@ -170,6 +170,13 @@ impl Program {
         }
     }
 
+    /// True if a single pass computes all outputs and keeps nothing between elements.
+    pub(super) fn is_one_pass(&self) -> bool {
+        matches!(self.instructions.as_slice(), [Instruction::Steps { .. }])
+            && self.copies.is_empty()
+            && self.local.iter().all(|local| *local)
+    }
+
     /// Finds the outputs that may be written past the caches.
     pub(super) fn find_streams(&mut self) {
         self.streams = vec![false; self.outputs.len()];

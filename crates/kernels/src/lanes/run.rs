@@ -87,7 +87,11 @@ unsafe fn each_block(scratch: &mut Scratch, store: &Store<'_>) {
     let row = walk.row();
     // What is to be streamed must not leave the first cache before.
     let near = frame.ways.contains(&Way::Streamed) && !program.instructions.is_empty();
-    let longest = if near { program.block().min(NEAR) } else { program.block() };
+    let longest = match near {
+        true => program.block().min(NEAR),
+        false if store.keeps_nothing(walk, frame) => row.max(program.block()),
+        false => program.block(),
+    };
     if find_turned(program, sources, walk, frame) {
         // SAFETY: the caller's promises.
         return unsafe { each_panel(walk, frame, store, longest) };
@@ -198,6 +202,24 @@ impl Store<'_> {
                 Way::Copied
             };
         }
+    }
+
+    /// True if nothing is put into blocks: everything is read and written where it is, and rows need
+    /// not be cut.
+    fn keeps_nothing(&self, walk: &Walk, frame: &Frame) -> bool {
+        let mut sources = self.sources.iter().zip(self.program.inputs()).enumerate();
+        self.program.is_one_pass()
+            && frame.ways.iter().all(|way| matches!(way, Way::Direct | Way::Past))
+            && self.program.outputs().iter().all(|dtype| *dtype != DType::Bool)
+            && sources.all(|(index, (source, dtype))| match source {
+                RawSource::Scalar(_) => true,
+                RawSource::Index { .. } => false,
+                RawSource::Memory { .. } => match walk.stride(index) {
+                    0 => true,
+                    1 => *dtype != DType::Bool,
+                    _ => false,
+                },
+            })
     }
 
     /// Finds where large arrays are read for the first time, if elements of other rows are read as

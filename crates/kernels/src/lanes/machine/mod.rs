@@ -419,7 +419,15 @@ mod x86 {
                 }
                 at += N * V::LANES;
             }
-            // What is left is not worth a long pass.
+            // What is left is not worth a long pass, and most of it needs no masks.
+            let all = [V::tail(V::LANES); FEW];
+            while at + FEW * V::LANES <= count {
+                let mut acc = [V::zero(); FEW];
+                for one in steps {
+                    step::<V, FEW, false>(&mut acc, &all, one, slots, at);
+                }
+                at += FEW * V::LANES;
+            }
             while at < count {
                 let mut tails = [V::tail(V::LANES); FEW];
                 for (place, tail) in tails.iter_mut().enumerate() {

@@ -388,8 +388,15 @@ macro_rules! avx2 {
 
             #[inline(always)]
             unsafe fn store_some(self, to: *mut u8, tail: __m256i) {
+                // Stores with masks are slow on some processors, even of all lanes or none.
                 // SAFETY: promises 1 and 2.
-                unsafe { $store_some(to.cast(), tail, self) }
+                unsafe {
+                    match _mm256_movemask_epi8(tail) {
+                        -1 => $store(to.cast(), self),
+                        0 => {}
+                        _ => $store_some(to.cast(), tail, self),
+                    }
+                }
             }
 
             same_on_all! {
