@@ -43,7 +43,7 @@ pub use pantile_spmd::{
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::array::{Array, Boundary, Fault, Reduction, by};
+    pub use crate::array::{Array, Boundary, Combine, Fault, Reduction, Split, by};
     pub use crate::s;
     pub use crate::{
         AllGather, AllSumReduce, Axis, AxisChoice, Broadcast, CartesianPartition, DistArray,
