@@ -102,6 +102,13 @@ class World:
     def from_tiles(
         self, shape: list[int], dtype: str, tile: Callable[[int, _Runs], _Bytes], dist: str | None = None
     ) -> Array: ...
+    def pipeline(
+        self,
+        inputs: list[tuple[Array, int | None]],
+        combines: list[int | str],
+        chunks: int | None,
+        function: Callable[[list[Array]], list[Array]],
+    ) -> list[Array]: ...
     def gather(self, name: str, record: bytes) -> list[bytes]: ...
     def bring(
         self,
