@@ -70,6 +70,7 @@ from ._partitioned import from_partitioned
 from ._io import from_callback, load, save
 from ._mesh import Mesh
 from ._partition import Partition
+from ._pipeline import pipeline
 from ._plan import Estimate, Picture, Plan, Transfer, plan
 from ._primitives import AllGather, AllSumReduce, Broadcast, ReduceScatter, Repartition, SumReduce
 from ._progress import computing as _computing
@@ -106,7 +107,7 @@ __all__ = [
     "zeros_like",
     "AllGather", "AllSumReduce", "Broadcast", "Halo", "HaloExchange", "halos", "Partition",
     "ReduceScatter", "Repartition", "spmd", "SumReduce", "world",
-    "Block", "Cyclic", "Estimate", "Indexed", "map_blocks", "map_overlap", "Picture", "Plan", "plan",
+    "Block", "Cyclic", "Estimate", "Indexed", "map_blocks", "map_overlap", "Picture", "pipeline", "Plan", "plan",
     "stencil", "Transfer", "Whole", "WorkerLost",
 ]  # fmt: skip
 

@@ -17,6 +17,7 @@ def init(
     backend: str | None = None,
     *,
     threads: int | None = None,
+    scheme: str | None = None,
     cluster: str | None = None,
     keys: str | os.PathLike[str] | None = None,
     token: str | None = None,
@@ -28,7 +29,10 @@ def init(
     those that `mpirun` or `srun` started). Without arguments the environment decides: under a
     launcher MPI, else `PANTILE_RANKS` threads, else one per core; `PANTILE_BACKEND` names a backend.
     `threads` of each rank (else `PANTILE_THREADS`, else 1; at most 256) share its large loops,
-    reductions and copies; the results have the same bits.
+    reductions and copies; the results have the same bits. `scheme` (else `PANTILE_SCHEME`, else
+    `"EVEN"`) is how they cut loops: `"STATIC"`, `"SS"`, `"GSS"`, `"TSS"`, `"FAC2"`, `"TFSS"`,
+    `"FISS"`, `"VISS"`, `"PLS"`, `"PSS"`, `"MSTATIC"`, `"MFSC"` or `"AUTO"`; the workers of a cluster
+    are told when they are started.
     Arrays made before belong to the world that was there before.
 
     `cluster` is where a coordinator listens, `"HOST:PORT"`: the ranks are then on its workers, as many
@@ -46,6 +50,8 @@ def init(
     """
     global _current, _processes
     _refuse_ranks()
+    if not isinstance(scheme, str | None):
+        raise TypeError(f"got scheme {scheme!r}, expected a name")
     if not isinstance(cluster, str | None):
         raise TypeError(f'got cluster {cluster!r}, expected "HOST:PORT"')
     if cluster is not None and backend is not None:
@@ -63,11 +69,16 @@ def init(
         address, ranks = _checked(address, ranks)
         keys = keys or os.environ.get("PANTILE_CLUSTER_KEYS") or None
         world = _core.World.cluster(address, ranks, threads, keys, token, insecure)
+        if scheme is not None:
+            world.scheme(scheme)
         _current, _processes = world, False
         return
     if keys is not None or token is not None or insecure:
         raise ValueError("got keys, a token or insecure without a cluster, expected cluster=HOST:PORT")
-    _current, _processes = _local(ranks, backend, threads)
+    local, processes = _local(ranks, backend, threads)
+    if scheme is not None:
+        local.scheme(scheme)
+    _current, _processes = local, processes
 
 
 def _local(ranks: int | None, backend: str | None, threads: int | None) -> tuple[_core.World, bool]:

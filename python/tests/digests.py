@@ -24,6 +24,12 @@ def results():
             u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
         yield "stencil", u
         yield "turned", (a.T[::-1, ::3] + 1.0).redistribute(0)
+        scaled, total, least = pt.pipeline(
+            lambda c, w: (c.T * 3.0, pt.sum(c * w, axis=0), pt.min(c)),
+            a, b[0], split=(0, None), combine=(1, "sum", "min"), chunks=4,
+        )  # fmt: skip
+        yield "chunks", scaled
+        yield "chunks", pt.concat([total, pt.reshape(least, (1,))])
         yield "spaced", pt.linspace(0, 1, 1001, dist=0)
 
 

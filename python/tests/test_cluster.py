@@ -63,6 +63,27 @@ def test_ranks_are_those_that_workers_host_or_as_many_as_one_says(cluster, monke
     monkeypatch.setenv("PANTILE_THREADS", "2")
     pt.init(cluster=cluster.address)
     assert pt._world.world().threads_per_rank(1) == 2
+    refused(ValueError, "pantile worker --scheme", cluster=cluster.address, scheme="GSS")
+
+
+def test_worlds_of_the_environment(cluster, monkeypatch):
+    monkeypatch.setenv("PANTILE_CLUSTER", cluster.address)
+    world = CORE.World.from_env()
+    assert not world.near and world.ranks == 2
+    monkeypatch.setenv("PANTILE_RANKS", "5")
+    monkeypatch.setenv("PANTILE_THREADS", "2")
+    world = CORE.World.from_env()
+    assert not world.near and world.ranks == 5 and world.threads_per_rank(1) == 2
+    for name, value, words in [
+        ("PANTILE_CLUSTER_KEYS", "/nowhere", f"PANTILE_CLUSTER is `{cluster.address}`: .*/nowhere"),
+        ("PANTILE_THREADS", "none", "PANTILE_THREADS is `none`"),
+        ("PANTILE_RANKS", "0", "PANTILE_RANKS is `0`"),
+        ("PANTILE_CLUSTER", "nowhere", "PANTILE_CLUSTER is `nowhere`"),
+    ]:
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            with pytest.raises(pt.PantileError, match=words):
+                CORE.World.from_env()
 
 
 def test_the_environment_names_a_cluster_unless_somebody_names_a_backend(cluster, monkeypatch):
@@ -375,3 +396,27 @@ def test_others_may_compute_while_somebody_brings_elements(tmp_path):
     ran = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.split() == ["computed", "computed"]
+
+
+# ---- pipelines
+
+
+def test_functions_of_chunks_move_nothing_and_give_the_same_bytes(cluster):
+    given = np.random.default_rng(1).normal(size=(31, 5))
+    a, row = pt.asarray(given, dist=0), pt.asarray(given[:1], dist=0)
+    pt.compute(a, row)
+    with pt.comm_stats() as stats:
+        scaled, least, total = pt.pipeline(
+            lambda c, r: (c * r, pt.min(c, axis=0), pt.count_nonzero(c > 0)),
+            a, row, split=(0, None), combine=(0, "min", "sum"),
+        )  # fmt: skip
+        assert stats.programs == 0
+        pt.compute(scaled, least, total)
+        assert stats.bytes_up == 0 and stats.bytes_down == 0
+        again = pt.pipeline(lambda c: c + 1, scaled)
+        again.compute()
+    assert (np.asarray(scaled) == given * given[:1]).all()
+    assert (np.asarray(again) == given * given[:1] + 1).all()
+    assert (np.asarray(least) == given.min(axis=0)).all() and int(total) == (given > 0).sum()
+    same = pt.pipeline(lambda r: pt.sum(r), row, combine="sum", chunks=4)
+    assert float(same) == float(pt.sum(row))

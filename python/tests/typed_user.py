@@ -130,6 +130,13 @@ def rank() -> tuple[int, list[int]]:
     return int(y.size), everyone.members
 
 
+def chunks(a: pt.Array) -> None:
+    assert_type(pt.pipeline(lambda c: c + 1, a), pt.Array)
+    least, total = pt.pipeline(lambda c: (pt.min(c), pt.sum(c)), a, combine=("min", "sum"), chunks=2)
+    assert_type(least, pt.Array)
+    assert_type(pt.pipeline(lambda c, d: c * d, a, total, split=(0, None)), pt.Array)
+
+
 def programs() -> None:
     assert_type(pt.spmd(rank, ranks=2), list[tuple[int, list[int]]])
 
@@ -153,6 +160,7 @@ def main() -> None:
     slicing(pt.ones((4, 3), dist=0))
     places(a)
     programs()
+    chunks(pt.ones(4))
     distributions(a)
 
 

@@ -24,8 +24,8 @@ Nothing runs. Bytes and messages are those of the real run, counted over all ran
 guesses that are only good for comparing. A loop around steps multiplies them by its turns; where
 these are not known, the figures are those of one turn.
 
-With --cluster it asks the coordinator for ranks, and says whether `pantile run --cluster` would ship
-the program or run it here.
+With --cluster, or PANTILE_CLUSTER=HOST:PORT in the environment, it asks the coordinator for ranks, and
+says whether `pantile run` would ship the program there or run it here.
 
 Examples:
   pantile explain examples/heat.dist -n 4
@@ -34,9 +34,9 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// What ranks are
-    #[arg(long, value_enum, default_value_t = Backend::Threads)]
-    backend: Backend,
+    /// What ranks are [default: threads]
+    #[arg(long, value_enum)]
+    backend: Option<Backend>,
     /// Ranks on one node
     #[arg(long, value_name = "N", default_value_t = 64,
           value_parser = up_to(u32::MAX), allow_negative_numbers = true)]
@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let program = program::read(&arguments.options.path)?;
     let bound = program::bind(&program, &arguments.options.arguments)?;
     bound.check_lengths()?;
-    let place = Place::of(arguments)?;
+    let address = arguments.target.address(arguments.backend.is_some());
+    let place = Place::of(arguments, address.as_deref())?;
     let (ranks, windows, machine) = (place.ranks, place.windows, place.machine);
     let mut setting = arguments.options.setting(ranks, Some(bound.types.clone()))?;
     setting.looks = windows;
@@ -77,11 +78,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         add_links(step, &machine, terrain, &mut links)?;
     }
     let needed = executable.needed_bytes(cost.peak_rank);
-    let shipping = match &arguments.target.cluster {
+    let shipping = match address {
         None => None,
         Some(address) => {
-            let weighed = run::weigh(&arguments.options, &bound, ranks, is_near(address))?;
-            Some((address.clone(), weighed))
+            let weighed = run::weigh(&arguments.options, &bound, ranks, is_near(&address))?;
+            Some((address, weighed))
         }
     };
     let explanation = Explanation { executable, cost, links, needed, shipping };
@@ -99,14 +100,14 @@ struct Place {
 }
 
 impl Place {
-    fn of(arguments: &Arguments) -> Result<Self> {
-        if let Some(address) = &arguments.target.cluster {
+    fn of(arguments: &Arguments, cluster: Option<&str>) -> Result<Self> {
+        if let Some(address) = cluster {
             let cluster = arguments.target.connect(address, &arguments.options)?;
             let machine = gate::machine(is_near(address));
             return Ok(Self { ranks: cluster.ranks(), windows: false, machine });
         }
         let ranks = arguments.options.ranks()?;
-        let windows = arguments.backend.has_windows();
+        let windows = arguments.backend.unwrap_or(Backend::Threads).has_windows();
         let per_node = usize::try_from(arguments.ranks_per_node).unwrap_or(usize::MAX);
         let machine = match windows {
             true => Machine::default().with_ranks(ranks, ranks),

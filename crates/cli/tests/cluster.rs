@@ -179,6 +179,54 @@ fn the_environment_names_a_cluster_unless_somebody_asks_for_threads() {
     assert!(run(&[]).contains("1 rank (cluster)"), "{}", run(&[]));
     let threads = run(&["--backend", "threads", "-n", "2"]);
     assert!(threads.contains("2 ranks (threads)"), "{threads}");
+    let scheme = run(&["--scheme", "GSS"]);
+    assert!(scheme.contains("--scheme GSS is for ranks of this process"), "{scheme}");
+    let explain = |variable: &str, more: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_pantile"))
+            .args(["explain", "examples/star.dist"])
+            .args(more)
+            .env("PANTILE_CLUSTER", variable)
+            .current_dir(root())
+            .output()
+            .unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let text = explain(&site.address, &[]);
+    assert!(text.contains(&format!("\ncluster at {}: ", site.address)), "{text}");
+    let text = explain(&site.address, &["--backend", "threads"]);
+    assert!(!text.contains("cluster at"), "{text}");
+    let text = explain("", &[]);
+    assert!(!text.contains("cluster"), "{text}");
+    // What is wrong with the variable is not said of an option.
+    for (variable, words) in [
+        ("nowhere", "PANTILE_CLUSTER nowhere: expected HOST:PORT"),
+        ("127.0.0.1:1", "PANTILE_CLUSTER is `127.0.0.1:1`: no coordinator or worker"),
+    ] {
+        let text = explain(variable, &[]);
+        assert!(text.contains(words) && !text.contains("--cluster"), "{text}");
+    }
+}
+
+#[test]
+fn workers_cut_loops_as_they_are_told() {
+    let folder = Folder::new("scheme");
+    let line =
+        "cluster -n 2 --scheme fac2 --listen 127.0.0.1:0 --ready-file at --until-stdin-closes";
+    let mut cluster = Process::start(&folder.0, "cluster", line);
+    let address = cluster.ready(&folder.0.join("at"));
+    folder.put("scale.dist", SCALE);
+    folder.put("x.npy", rows(200_000));
+    let given = "run scale.dist --arg x=x.npy --arg f=2";
+    let expected = folder.prints(&format!("{given} -n 1"));
+    let there = format!("{given} --always-ship --threads 2 --cluster {address}");
+    assert_eq!(folder.prints(&there), expected);
+    for scheme in ["static", "SS", "Gss", "AUTO"] {
+        let here = format!("{given} -n 2 --threads 2 --scheme {scheme}");
+        assert_eq!(folder.prints(&here), expected, "{scheme}");
+    }
+    let wrong = folder.run("worker --coordinator 127.0.0.1:1 --scheme best");
+    assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("got scheme `best`, expected one of EVEN, STATIC"));
 }
 
 #[test]

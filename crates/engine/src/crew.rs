@@ -19,7 +19,7 @@ use pantile_ir::lower::{Executable, Recipe};
 use smallvec::SmallVec;
 
 use crate::afar::Afar;
-use crate::{Counters, Engine, Error, Given, Made, Runner, ThreadsError, Tile};
+use crate::{Counters, Engine, Error, Given, Made, Runner, Scheme, ThreadsError, Tile};
 
 /// How long a caller waits before it is asked whether it still wants to.
 const LISTEN: Duration = Duration::from_millis(50);
@@ -439,6 +439,21 @@ impl Crew {
         self.each(|hand| {
             let had = hand.engine.threads();
             before = hand.engine.set_threads(threads).map(|()| had);
+        });
+        before
+    }
+
+    /// From now on loops that several threads of a hosted rank share are cut in this way; see
+    /// [`Engine::set_scheme`]. Gives how it was before; nothing if the ranks are elsewhere: how they
+    /// do it is said where they are.
+    pub fn set_scheme(&mut self, scheme: Scheme) -> Option<Scheme> {
+        if let Hands::Afar { .. } = &self.hands {
+            return None;
+        }
+        let mut before = None;
+        self.each(|hand| {
+            before = Some(hand.engine.scheme());
+            hand.engine.set_scheme(scheme);
         });
         before
     }

@@ -15,7 +15,7 @@ use crate::execute::{self, Buffers};
 use crate::helpers::Helpers;
 use crate::places::{Arrays, Frame};
 use crate::pool::Pool;
-use crate::{Cells, Error, Movement, ThreadsError, Tile, check_threads, gather};
+use crate::{Cells, Error, Movement, Scheme, ThreadsError, Tile, check_threads, gather};
 
 /// Movements that are kept compiled; the oldest go first.
 const KEPT: usize = 512;
@@ -128,9 +128,23 @@ impl Engine {
     /// If these are none, or more than [`THREADS_MAX`](crate::THREADS_MAX).
     pub fn set_threads(&mut self, threads: usize) -> Result<(), ThreadsError> {
         if check_threads(threads)? != self.threads() {
-            self.helpers = Arc::new(Helpers::new(threads));
+            self.helpers = Arc::new(Helpers::new(threads).with_scheme(self.scheme()));
         }
         Ok(())
+    }
+
+    /// From now on loops and reductions that several threads of this rank share are cut in this way.
+    /// The results are the same, and ranks need not do it alike.
+    pub fn set_scheme(&mut self, scheme: Scheme) {
+        if scheme != self.scheme() {
+            self.helpers = Arc::new(Helpers::new(self.threads()).with_scheme(scheme));
+        }
+    }
+
+    /// How loops are cut that several threads of this rank share.
+    #[must_use]
+    pub fn scheme(&self) -> Scheme {
+        self.helpers.scheme()
     }
 
     /// How many threads do large loops of this rank.
@@ -143,7 +157,8 @@ impl Engine {
     /// can be cut if these are none: for tests.
     #[doc(hidden)]
     pub fn set_cut_bytes(&mut self, bytes: usize) {
-        self.helpers = Arc::new(Helpers::new(self.threads()).with_least(bytes));
+        let helpers = Helpers::new(self.threads()).with_scheme(self.scheme());
+        self.helpers = Arc::new(helpers.with_least(bytes));
     }
 
     /// Who helps this rank.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use pantile_kernels::lanes::Scratch;
 
-use crate::{Error, Tile};
+use crate::{Error, Scheme, Tile};
 
 /// How long somebody who waits looks again and again before going to sleep.
 const SPIN: Duration = Duration::from_micros(20);
@@ -32,6 +32,7 @@ const PIECES_MAX: usize = 4;
 pub(crate) struct Helpers {
     threads: usize,
     least: usize,
+    scheme: Scheme,
     /// What each thread has of its own; the first is that of the rank.
     desks: Vec<Mutex<Desk>>,
     /// The next piece of those that each thread takes first.
@@ -59,6 +60,7 @@ impl Helpers {
         Self {
             threads,
             least: LEAST,
+            scheme: Scheme::default(),
             desks: (0..threads).map(|_| Mutex::default()).collect(),
             next: (0..threads).map(|_| AtomicUsize::new(0)).collect(),
             turn: Mutex::default(),
@@ -69,6 +71,16 @@ impl Helpers {
     /// The same, for all work that touches so many bytes; all that can be cut if these are none.
     pub(crate) fn with_least(self, least: usize) -> Self {
         Self { least, ..self }
+    }
+
+    /// The same, with loops cut in another way.
+    pub(crate) fn with_scheme(self, scheme: Scheme) -> Self {
+        Self { scheme, ..self }
+    }
+
+    /// How loops are cut.
+    pub(crate) fn scheme(&self) -> Scheme {
+        self.scheme
     }
 
     /// Threads in all.
@@ -94,9 +106,9 @@ impl Helpers {
         self.desks.iter().map(lock)
     }
 
-    /// Does `work` for every piece, on all threads, and waits until all is done. Each thread first
-    /// takes the pieces that it would have if all were equally quick, so that the next loop over the
-    /// same memory finds it in the same caches.
+    /// Does `work` for every piece, on all threads, and waits until all is done. If pieces are even,
+    /// each thread first takes those that it would have if all were equally quick, so that the next
+    /// loop over the same memory finds it in the same caches; else all take the next one.
     ///
     /// # Errors
     /// The first one in the order of pieces.
@@ -109,7 +121,10 @@ impl Helpers {
         work: &(dyn Fn(usize, &mut Desk) -> Result<(), Error> + Sync),
     ) -> Result<(), Error> {
         let _turn = lock(&self.turn);
-        let each = pieces.div_ceil(self.threads);
+        let each = match self.scheme {
+            Scheme::Even => pieces.div_ceil(self.threads),
+            _ => pieces,
+        };
         for (thread, next) in self.next.iter().enumerate() {
             next.store(thread * each, Ordering::Relaxed);
         }

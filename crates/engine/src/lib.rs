@@ -46,6 +46,7 @@ mod movement;
 mod places;
 mod pool;
 mod program;
+mod scheme;
 mod threads;
 mod tile;
 
@@ -59,5 +60,6 @@ pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
 pub use places::Frame;
 pub use program::{Event, Given, Made, Overlap, Runner};
+pub use scheme::{Scheme, SchemeError};
 pub use threads::{THREADS_MAX, ThreadsError, check_threads, threads_from_text};
 pub use tile::{Tile, available_memory};

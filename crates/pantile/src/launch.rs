@@ -4,7 +4,7 @@ use std::fmt;
 
 use pantile_comm::{CommError, Communicator, Options, OptionsError, RankError, threads};
 use pantile_comm_mpi::launched;
-use pantile_engine::{ThreadsError, threads_from_text};
+use pantile_engine::{Scheme, SchemeError, ThreadsError, threads_from_text};
 use pantile_spmd::World;
 
 /// How the ranks of a program are started.
@@ -15,6 +15,8 @@ pub struct Launch {
     pub(crate) options: Options,
     /// Threads of each rank.
     pub(crate) threads: usize,
+    /// How they cut the loops that they share.
+    pub(crate) scheme: Scheme,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +30,14 @@ pub(crate) enum Ranks {
 impl Launch {
     /// So many ranks, each a thread of this process.
     pub fn threads(ranks: usize) -> Self {
-        Self { ranks: Ranks::Threads(ranks), options: Options::default(), threads: 1 }
+        let (options, scheme) = (Options::default(), Scheme::default());
+        Self { ranks: Ranks::Threads(ranks), options, threads: 1, scheme }
     }
 
     /// What the environment says: one of the processes of `mpirun` or `srun`, else
     /// `PANTILE_RANKS` threads, else as many as there are cores. `PANTILE_DEADLINE` is the deadline
-    /// in seconds, `PANTILE_THREADS` the number of threads of each rank.
+    /// in seconds, `PANTILE_THREADS` the number of threads of each rank, `PANTILE_SCHEME` how they
+    /// cut the loops that they share.
     ///
     /// # Errors
     /// A variable cannot be read, it asks for more than [`threads::MAX_RANKS`] threads, or this is
@@ -42,14 +46,14 @@ impl Launch {
         let variable = |name: &str| std::env::var(name).ok();
         let options = Options::from_text(variable("PANTILE_DEADLINE").as_deref())
             .map_err(LaunchError::Deadline)?;
-        let threads = rank_threads()?;
+        let (threads, scheme) = (rank_threads()?, rank_scheme()?);
         if launched(variable).is_some() {
             return match cfg!(feature = "mpi") {
-                true => Ok(Self { ranks: Ranks::Mpi, options, threads }),
+                true => Ok(Self { ranks: Ranks::Mpi, options, threads, scheme }),
                 false => Err(LaunchError::WithoutMpi),
             };
         }
-        Ok(Self { ranks: Ranks::Threads(thread_ranks()?), options, threads })
+        Ok(Self { ranks: Ranks::Threads(thread_ranks()?), options, threads, scheme })
     }
 
     /// With these options.
@@ -65,6 +69,12 @@ impl Launch {
     pub fn with_threads(mut self, threads: usize) -> Result<Self, LaunchError> {
         self.threads = pantile_engine::check_threads(threads).map_err(LaunchError::Threads)?;
         Ok(self)
+    }
+
+    /// With loops cut in this way for the threads of each rank. The results are the same.
+    pub fn with_scheme(mut self, scheme: Scheme) -> Self {
+        self.scheme = scheme;
+        self
     }
 
     /// Calls `body` once per rank that this process hosts, and gives what each of them returned.
@@ -93,6 +103,7 @@ impl Launch {
     fn world(&self, communicator: Communicator) -> World {
         let world = World::new(communicator);
         world.engine().set_threads(self.threads).expect("the number was checked");
+        world.engine().set_scheme(self.scheme);
         world
     }
 
@@ -137,6 +148,23 @@ pub fn rank_threads() -> Result<usize, LaunchError> {
         .map_err(LaunchError::Threads)
 }
 
+/// How the threads of each rank cut the loops that they share, as the environment says:
+/// `PANTILE_SCHEME`, else as ever.
+///
+/// # Errors
+/// The variable names no scheme.
+pub fn rank_scheme() -> Result<Scheme, LaunchError> {
+    Scheme::from_variable(std::env::var("PANTILE_SCHEME").ok().as_deref())
+        .map_err(LaunchError::Scheme)
+}
+
+/// The coordinator that `PANTILE_CLUSTER` names, unless a launcher has started this process.
+pub(crate) fn cluster_address() -> Option<String> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let named = variable("PANTILE_CLUSTER").filter(|text| !text.trim().is_empty());
+    named.filter(|_| launched(variable).is_none())
+}
+
 /// Refuses more threads than a machine bears; better a sentence than no answer.
 pub(crate) fn check_threads(ranks: usize) -> Result<(), LaunchError> {
     if ranks > threads::MAX_RANKS { Err(LaunchError::TooMany { ranks }) } else { Ok(()) }
@@ -175,6 +203,15 @@ pub enum LaunchError {
     Ranks(String),
     /// A rank cannot have so many threads, or `PANTILE_THREADS` is no number.
     Threads(ThreadsError),
+    /// `PANTILE_SCHEME` names no scheme.
+    Scheme(SchemeError),
+    /// `PANTILE_CLUSTER` names a cluster that cannot be used.
+    Cluster {
+        /// What it says.
+        address: String,
+        /// Why.
+        reason: String,
+    },
     /// More threads than [`threads::MAX_RANKS`].
     TooMany {
         /// How many.
@@ -196,6 +233,10 @@ impl fmt::Display for LaunchError {
                 write!(out, "PANTILE_RANKS is `{text}`, expected a positive number of ranks")
             }
             Self::Threads(error) => error.fmt(out),
+            Self::Scheme(error) => error.fmt(out),
+            Self::Cluster { address, reason } => {
+                write!(out, "PANTILE_CLUSTER is `{address}`: {reason}")
+            }
             Self::TooMany { ranks } => write!(
                 out,
                 "got {ranks} ranks, expected at most {} as threads of one process",

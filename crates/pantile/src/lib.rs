@@ -26,10 +26,11 @@ pub mod array;
 mod launch;
 
 pub use array::{Array, World};
-pub use launch::{Launch, LaunchError, rank_threads, run, thread_ranks};
+pub use launch::{Launch, LaunchError, rank_scheme, rank_threads, run, thread_ranks};
 #[cfg(feature = "cluster")]
 pub use pantile_cluster as cluster;
 pub use pantile_comm::{CommError, Failure, Options, RankError, sim, threads};
+pub use pantile_engine::Scheme;
 pub use pantile_geometry as geometry;
 pub use pantile_geometry::{Axis, Cuts, Direction, Distribution, Extent, Kind, Mesh, Operator};
 pub use pantile_ir as ir;
@@ -43,7 +44,7 @@ pub use pantile_spmd::{
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::array::{Array, Boundary, Fault, Reduction, by};
+    pub use crate::array::{Array, Boundary, Combine, Fault, Reduction, Split, by};
     pub use crate::s;
     pub use crate::{
         AllGather, AllSumReduce, Axis, AxisChoice, Broadcast, CartesianPartition, DistArray,

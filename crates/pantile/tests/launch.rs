@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use pantile::prelude::*;
-use pantile::{Launch, LaunchError};
+use pantile::{Launch, LaunchError, Scheme};
 
 #[test]
 fn results_come_in_the_order_of_ranks() {
@@ -76,7 +76,13 @@ fn example(name: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let path = path.join("examples").join(name);
     assert!(path.exists(), "`cargo test -p pantile` builds the examples, `--test` alone does not");
     let mut command = Command::new(path);
-    let known = ["PANTILE_RANKS", "PANTILE_DEADLINE", "PANTILE_THREADS"];
+    let known = [
+        "PANTILE_RANKS",
+        "PANTILE_DEADLINE",
+        "PANTILE_THREADS",
+        "PANTILE_SCHEME",
+        "PANTILE_CLUSTER",
+    ];
     for name in known.into_iter().chain(["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"]) {
         command.env_remove(name);
     }
@@ -106,7 +112,15 @@ fn the_environment_says_how() {
 #[test]
 fn worlds_read_the_same_environment() {
     assert!(example("star", &[("PANTILE_RANKS", "3")]).0);
-    let wrong = [("PANTILE_RANKS", "0"), ("PANTILE_DEADLINE", "soon"), ("PANTILE_THREADS", "257")];
+    let wrong = [
+        ("PANTILE_RANKS", "0"),
+        ("PANTILE_DEADLINE", "soon"),
+        ("PANTILE_THREADS", "257"),
+        ("PANTILE_SCHEME", "quick"),
+        // Nobody is there, or this was built without clusters.
+        ("PANTILE_CLUSTER", "127.0.0.1:1"),
+        ("PANTILE_CLUSTER", "nowhere"),
+    ];
     for (name, value) in wrong {
         let (fine, text) = example("star", &[(name, value)]);
         assert!(!fine && text.contains(&format!("{name} is `{value}`")), "{text}");
@@ -127,6 +141,45 @@ fn ranks_have_threads() {
         assert_eq!(world.threads_per_rank(wrong).unwrap_err().to_string(), sentence);
         assert_eq!(world.threads_per_rank(4).unwrap(), 1, "nothing has changed");
         assert_eq!(world.threads_per_rank(1).unwrap(), 4);
+    }
+}
+
+#[test]
+fn threads_cut_loops_as_they_are_told() {
+    let launch = Launch::threads(2).with_scheme(Scheme::Guided);
+    let schemes = launch.run(|world| Ok::<_, String>(world.engine().scheme())).unwrap();
+    assert_eq!(schemes, [Scheme::Guided; 2]);
+    let world = World::threads(2).unwrap();
+    assert_eq!(world.scheme(Scheme::Factoring).unwrap(), Scheme::Even);
+    // It stays if the number of threads changes.
+    world.threads_per_rank(2).unwrap();
+    assert_eq!(world.scheme(Scheme::Even).unwrap(), Scheme::Factoring);
+    let error = LaunchError::Scheme("quick".parse::<Scheme>().unwrap_err()).to_string();
+    assert!(error.contains("got scheme `quick`, expected one of EVEN, STATIC, SS, GSS"), "{error}");
+    let (address, reason) = ("a:1".to_owned(), "nobody is there".to_owned());
+    let error = LaunchError::Cluster { address, reason }.to_string();
+    assert_eq!(error, "PANTILE_CLUSTER is `a:1`: nobody is there");
+}
+
+#[test]
+fn results_do_not_depend_on_how_loops_are_cut() {
+    // Large enough to be cut: maps along rows and columns, folds with shared cells and without.
+    let program = |world: &World| {
+        let a = world.dist("block(r), whole").uniform(7, &[1200, 300]);
+        let b = (&a * 3.0).sin() + &a;
+        let sums = [b.sum(), b.mean_along(&[0]), b.max_along(&[1]), b.sum_along(&[1])];
+        let sums = sums.map(|one| one.to_vec::<f64>().unwrap());
+        (b.to_vec::<f64>().unwrap(), sums)
+    };
+    let expected = program(&World::threads(1).unwrap());
+    for (name, scheme) in Scheme::ALL {
+        for (ranks, threads) in [(1, 3), (2, 2)] {
+            let world = World::threads(ranks).unwrap();
+            world.threads_per_rank(threads).unwrap();
+            world.scheme(scheme).unwrap();
+            let what = format!("{name} on {ranks} ranks with {threads} threads");
+            assert!(program(&world) == expected, "{what}");
+        }
     }
 }
 

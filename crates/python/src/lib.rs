@@ -12,6 +12,7 @@ mod create;
 mod describe;
 mod distribution;
 mod open;
+mod pipeline;
 mod place;
 mod plan;
 mod protocol;

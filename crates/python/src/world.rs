@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use pantile::array::Fault;
 use pantile::geometry::grid::auto_grid;
-use pantile::{LaunchError, array, rank_threads, thread_ranks};
+use pantile::{LaunchError, array, rank_scheme, rank_threads, thread_ranks};
 use pantile_comm_mpi::launched;
-use pantile_engine::Error;
+use pantile_engine::{Error, Scheme, SchemeError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -100,6 +100,8 @@ impl World {
         let threads = threads.map_or_else(rank_threads, Ok).map_err(|error| launch(&error))?;
         let inner = py.detach(|| array::World::threads(ranks)).map_err(|error| fault(&error))?;
         inner.threads_per_rank(threads).map_err(|error| fault(&error))?;
+        let scheme = rank_scheme().map_err(|error| launch(&error))?;
+        inner.scheme(scheme).map_err(|error| fault(&error))?;
         inner.stop_waiting_if(signalled);
         Ok(Self { inner })
     }
@@ -113,6 +115,8 @@ impl World {
                 let inner = py.detach(process_world).map_err(|error| launch(&error))?;
                 let threads = rank_threads().map_err(|error| launch(&error))?;
                 inner.threads_per_rank(threads).map_err(|error| fault(&error))?;
+                let scheme = rank_scheme().map_err(|error| launch(&error))?;
+                inner.scheme(scheme).map_err(|error| fault(&error))?;
                 inner
             }
         };
@@ -152,6 +156,14 @@ impl World {
     fn threads_per_rank(&self, py: Python<'_>, threads: usize) -> PyResult<usize> {
         let before = py.detach(|| self.inner.threads_per_rank(threads));
         before.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The threads of every rank cut loops in this way; gives the name of how they did before.
+    fn scheme(&self, py: Python<'_>, name: &str) -> PyResult<&'static str> {
+        let wrong = |words: String| PyValueError::new_err(words);
+        let scheme = name.parse().map_err(|error: SchemeError| wrong(error.to_string()))?;
+        let before = py.detach(|| self.inner.scheme(scheme));
+        before.map(Scheme::name).map_err(|error| wrong(error.to_string()))
     }
 
     /// Waits for all processes.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pantile_comm::sim::Sim;
 use pantile_comm::{Communicator, Options, threads};
-use pantile_engine::Engine;
+use pantile_engine::{Engine, Scheme};
 use pantile_ir::lower::Executable;
 use pantile_ir::reference::Array;
 use pantile_suite::programs::{Trial, execute, generate, shrink};
@@ -26,12 +26,15 @@ struct How {
     simulated: Option<u64>,
     /// Threads of each rank, which then do everything together that can be cut.
     threads: usize,
+    /// How these cut what they share.
+    scheme: Scheme,
 }
 
-/// A rank with so many threads.
-fn engine(communicator: Communicator, threads: usize) -> Engine {
+/// A rank with its threads.
+fn engine(communicator: Communicator, how: How) -> Engine {
     let mut engine = Engine::new(communicator);
-    engine.set_threads(threads).expect("a few threads");
+    engine.set_threads(how.threads).expect("a few threads");
+    engine.set_scheme(how.scheme);
     engine.set_cut_bytes(0);
     engine
 }
@@ -44,7 +47,7 @@ fn on_threads(
 ) -> Result<(), String> {
     let options = Options::default().with_deadline(Duration::from_secs(20));
     let results = threads::run(how.ranks, &options, |communicator| {
-        execute::on_rank(&mut engine(communicator, how.threads), executable, trial, expected)
+        execute::on_rank(&mut engine(communicator, how), executable, trial, expected)
     });
     first_error(results.into_iter().map(|result| result.map_err(|error| error.to_string())))
 }
@@ -57,7 +60,7 @@ fn simulated(
     expected: &[Array],
 ) -> Result<(), String> {
     let outcome = Sim { seed, ..Sim::default() }.run(how.ranks, |communicator| {
-        execute::on_rank(&mut engine(communicator, how.threads), executable, trial, expected)
+        execute::on_rank(&mut engine(communicator, how), executable, trial, expected)
     });
     first_error(outcome.results.into_iter().map(|result| result.map_err(|error| error.to_string())))
 }
@@ -101,8 +104,9 @@ fn law(rng: &mut Rng, simulate: bool, threads: usize) {
         return;
     }
     let simulated = simulate.then(|| rng.bits());
+    let scheme = rng.pick(&Scheme::ALL).1;
     for (fast, lent) in [(true, false), (false, false), (true, true)] {
-        let how = How { ranks, fast, lent, simulated, threads };
+        let how = How { ranks, fast, lent, simulated, threads, scheme };
         let Err(fault) = caught(&trial, how) else { continue };
         let small =
             shrink::shrink(trial, &|one| caught(one, how).is_err_and(|new| alike(&new, &fault)));
@@ -225,7 +229,8 @@ fn programs_that_once_failed() {
             for (fast, simulated, threads) in
                 [(true, None, 1), (false, None, 2), (true, None, 3), (true, Some(1), 1)]
             {
-                let how = How { ranks, fast, lent: false, simulated, threads };
+                let scheme = Scheme::ALL[ranks].1;
+                let how = How { ranks, fast, lent: false, simulated, threads, scheme };
                 assert_eq!(caught(&trial, how), Ok(()), "{how:?}\n{text}");
             }
         }

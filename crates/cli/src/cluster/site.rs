@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use pantile_cluster::{Cluster, Coordinator, CoordinatorOptions};
+use pantile_engine::Scheme;
 
 use super::life::{Life, dialled, say};
 use super::protection::Protection;
@@ -68,6 +69,10 @@ pub(super) struct Site {
     /// Memory that each worker may use, for example 8G [default: what is free now, divided]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory: Option<usize>,
+    /// How the threads of a rank cut the loops that they share, as of `pantile run` [default:
+    /// PANTILE_SCHEME, else EVEN]
+    #[arg(long, value_name = "NAME")]
+    scheme: Option<Scheme>,
     #[command(flatten)]
     pub(super) protection: Protection,
     #[command(flatten)]
@@ -84,6 +89,7 @@ impl Site {
             data: Some(format!("{host}:0")),
             ranks: self.ranks,
             memory: self.memory,
+            scheme: self.scheme,
             patience: 60,
             protection: self.protection.clone(),
             life: Life::default(),
@@ -157,6 +163,9 @@ fn start(
     words.extend(["--ranks", &site.ranks.to_string(), "--until-stdin-closes"].map(OsString::from));
     if let Some(memory) = site.memory.or_else(share) {
         words.extend(["--memory", &memory.to_string()].map(OsString::from));
+    }
+    if let Some(scheme) = site.scheme {
+        words.extend(["--scheme", scheme.name()].map(OsString::from));
     }
     words.extend(site.protection.words());
     let (program, before) = own_program()?;

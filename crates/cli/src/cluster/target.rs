@@ -1,6 +1,6 @@
 //! The cluster that a program is to run on.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::Args;
 use pantile_cluster::{Cluster, ClusterOptions};
 use pantile_comm_mpi::launched;
@@ -14,7 +14,7 @@ const VARIABLE: &str = "PANTILE_CLUSTER";
 
 #[derive(Args)]
 pub(crate) struct Target {
-    /// The coordinator whose workers host the ranks [default of `run`: PANTILE_CLUSTER]
+    /// The coordinator whose workers host the ranks [default: PANTILE_CLUSTER]
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "backend")]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]
@@ -36,11 +36,14 @@ impl Target {
     /// # Errors
     /// No coordinator or no worker is there, or they do not want this client.
     pub(crate) fn connect(&self, address: &str, options: &Options) -> Result<Cluster> {
-        host_and_port("--cluster", address)?;
+        host_and_port(if self.cluster.is_some() { "--cluster" } else { VARIABLE }, address)?;
         let mut wanted = ClusterOptions::default();
         wanted.ranks = options.said_ranks()?.unwrap_or(0);
         wanted.guard = self.protection.guard()?;
-        Ok(Cluster::connect(address, wanted)?)
+        Cluster::connect(address, wanted).map_err(|error| match self.cluster {
+            Some(_) => error.into(),
+            None => anyhow!("{VARIABLE} is `{address}`: {error}"),
+        })
     }
 }
 

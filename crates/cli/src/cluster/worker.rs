@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use pantile_cluster::{ClusterError, Worker, WorkerOptions};
 use pantile_comm::Options;
+use pantile_engine::Scheme;
 
 use super::life::{Life, dialled, say};
 use super::protection::Protection;
@@ -51,6 +52,10 @@ pub(crate) struct Arguments {
     /// Memory that all clients together may use, for example 8G [default: what is free now]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(super) memory: Option<usize>,
+    /// How the threads of a rank cut the loops that they share, as of `pantile run` [default:
+    /// PANTILE_SCHEME, else EVEN]
+    #[arg(long, value_name = "NAME")]
+    pub(super) scheme: Option<Scheme>,
     /// Seconds for which it tries to reach a coordinator that is not there
     #[arg(long, value_name = "SECONDS", default_value_t = 30,
           value_parser = up_to(1_000_000), allow_negative_numbers = true)]
@@ -71,6 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         bail!("--memory 0: expected at least one byte");
     }
     options.memory = arguments.memory.unwrap_or(0) as u64;
+    options.scheme = crate::run::scheme(arguments.scheme)?;
     options.guard = arguments.protection.guard()?;
     options.options = Options::from_text(std::env::var("PANTILE_DEADLINE").ok().as_deref())?;
     let worker = Worker::new(&options)?;

@@ -37,6 +37,12 @@ pub(super) fn run(
     if arguments.progress || arguments.trace.is_some() {
         bail!("--progress and --trace see ranks of this process only, not those of a cluster");
     }
+    if let Some(scheme) = arguments.scheme {
+        bail!(
+            "--scheme {scheme} is for ranks of this process: those of a cluster have what was said \
+             when its workers were started (pantile worker --scheme)"
+        );
+    }
     let threads = launch::threads(arguments.threads)?;
     let bound = bind(arguments, program)?;
     let cluster = arguments.target.connect(address, &arguments.options)?;

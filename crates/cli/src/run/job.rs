@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use pantile_comm::{Call, Communicator};
-use pantile_engine::{Engine, Runner, Tile};
+use pantile_engine::{Engine, Runner, Scheme, Tile};
 use pantile_ir::lower::Executable;
 
 use super::results::Outputs;
@@ -19,6 +19,8 @@ pub(super) struct Job {
     pub(super) executable: Arc<Executable>,
     /// Threads of each rank.
     pub(super) threads: usize,
+    /// How they cut the loops that they share.
+    pub(super) scheme: Scheme,
     /// What is given for its arguments.
     pub(super) files: Vec<Source>,
     pub(super) outputs: Outputs,
@@ -54,6 +56,7 @@ impl Job {
     pub(super) fn run(&self, communicator: Communicator) -> Result<Option<Done>> {
         let mut engine = Engine::new(communicator);
         engine.set_threads(self.threads)?;
+        engine.set_scheme(self.scheme);
         let rank = engine.rank();
         let arguments = self.arguments(rank)?;
         let mut runner = Runner::new(&mut engine, Arc::clone(&self.executable))?;

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow, bail};
 use pantile_comm::sim::Sim;
 use pantile_comm::{Options as World, RankError, threads};
 use pantile_comm_mpi::launched;
-use pantile_engine::threads_from_text;
+use pantile_engine::{Scheme, SchemeError, threads_from_text};
 
 use super::Backend;
 use super::job::{Done, Job};
@@ -69,6 +69,14 @@ pub(super) fn threads(asked: Option<u32>) -> Result<usize> {
         Some(threads) => Ok(usize::try_from(threads).unwrap_or(usize::MAX)),
         None => Ok(threads_from_text(variable("PANTILE_THREADS").as_deref())?),
     }
+}
+
+/// How the threads of a rank cut loops: as asked for, else as the environment says.
+///
+/// # Errors
+/// `PANTILE_SCHEME` names no scheme.
+pub(crate) fn scheme(asked: Option<Scheme>) -> Result<Scheme, SchemeError> {
+    asked.map_or_else(|| Scheme::from_variable(variable("PANTILE_SCHEME").as_deref()), Ok)
 }
 
 /// Runs a job on every rank; gives what rank 0 has to say, if it is here.

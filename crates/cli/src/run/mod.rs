@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use pantile_engine::Scheme;
 use pantile_ir::Program;
 use pantile_ir::lower::{self, Executable, Setting};
 
@@ -32,7 +33,7 @@ use job::Job;
 use results::Outputs;
 
 pub(crate) use afar::weigh;
-pub(crate) use launch::is_first_process;
+pub(crate) use launch::{is_first_process, scheme};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -60,6 +61,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = numbers::up_to(256),
           allow_negative_numbers = true)]
     threads: Option<u32>,
+    /// How the threads of a rank cut the loops that they share: EVEN, STATIC, SS, GSS, TSS, FAC2,
+    /// TFSS, FISS, VISS, PLS, PSS, MSTATIC, MFSC or AUTO, with the same results [default:
+    /// PANTILE_SCHEME, else EVEN]
+    #[arg(long, value_name = "NAME")]
+    scheme: Option<Scheme>,
     /// What ranks are [default: threads; mpi if started by mpirun or srun]
     #[arg(long, value_enum)]
     backend: Option<Backend>,
@@ -151,6 +157,7 @@ fn here(
     let job = Job {
         executable: Arc::new(executable),
         threads,
+        scheme: launch::scheme(arguments.scheme)?,
         files: bound.files.into_iter().flatten().collect(),
         outputs,
         progress: arguments.progress,

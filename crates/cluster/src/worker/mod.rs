@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use pantile_comm::Options;
 use pantile_comm_net::{Hub, HubOptions};
+use pantile_engine::Scheme;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
@@ -48,6 +49,8 @@ pub struct WorkerOptions {
     pub guard: Guard,
     /// How long ranks wait for each other.
     pub options: Options,
+    /// How the threads of a rank cut the loops that they share.
+    pub scheme: Scheme,
 }
 
 impl Default for WorkerOptions {
@@ -59,6 +62,7 @@ impl Default for WorkerOptions {
             memory: 0,
             guard: Guard::default(),
             options: Options::default(),
+            scheme: Scheme::default(),
         }
     }
 }
@@ -79,7 +83,7 @@ impl Worker {
     pub fn new(options: &WorkerOptions) -> Result<Self, ClusterError> {
         let security = options.guard.security().clone();
         let hub = Hub::listen(&options.data_address, security, HubOptions::default())?;
-        let sessions = Sessions::new(Arc::clone(&hub), options.options.clone());
+        let sessions = Sessions::new(Arc::clone(&hub), options.options.clone(), options.scheme);
         door::open(&hub, &sessions);
         let free = || pantile_engine::available_memory().unwrap_or(1 << 40) as u64;
         let hello = Hello {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use pantile_comm::{Communicator, Options};
 use pantile_comm_net::{Hub, Seat as NetSeat};
-use pantile_engine::{ArrayId, Counters, Crew, Job, Tile};
+use pantile_engine::{ArrayId, Counters, Crew, Job, Scheme, Tile};
 
 use crate::wire::Fault;
 
@@ -36,7 +36,7 @@ impl Seat {
     pub(crate) fn start(
         hub: Arc<Hub>,
         seat: NetSeat,
-        options: Options,
+        (options, scheme): (Options, Scheme),
         joined: impl FnOnce(Option<String>) + Send + 'static,
     ) -> Result<Self, String> {
         let (tasks, orders) = channel();
@@ -49,6 +49,7 @@ impl Seat {
             Ok(net) => {
                 joined(None);
                 let mut crew = Crew::alone(Communicator::new(Box::new(net)));
+                crew.set_scheme(scheme);
                 crew.stop_if(&stopped);
                 serve(crew, &orders, &counter);
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_comm::{Options, RankError};
 use pantile_comm_net::{Greeting, Hub, Seat as NetSeat, Secret};
-use pantile_engine::{ArrayId, Job};
+use pantile_engine::{ArrayId, Job, Scheme};
 use pantile_ir::Scalar;
 use tokio::sync::mpsc;
 
@@ -26,6 +26,7 @@ pub(crate) type Says = mpsc::Sender<Say>;
 pub(crate) struct Sessions {
     hub: Arc<Hub>,
     options: Options,
+    scheme: Scheme,
     shelf: Mutex<Shelf>,
     open: Mutex<BTreeMap<u64, Arc<Session>>>,
 }
@@ -43,9 +44,9 @@ pub(crate) struct Session {
 }
 
 impl Sessions {
-    pub(crate) fn new(hub: Arc<Hub>, options: Options) -> Arc<Self> {
+    pub(crate) fn new(hub: Arc<Hub>, options: Options, scheme: Scheme) -> Arc<Self> {
         let (shelf, open) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { hub, options, shelf, open })
+        Arc::new(Self { hub, options, scheme, shelf, open })
     }
 
     /// The session that a dialler may speak to.
@@ -131,7 +132,8 @@ impl Sessions {
                 tell(&says, done(session, 0, rank, fault));
             };
             let hub = Arc::clone(&self.hub);
-            seats.insert(rank, Seat::start(hub, seat, self.options.clone(), joined)?);
+            let how = (self.options.clone(), self.scheme);
+            seats.insert(rank, Seat::start(hub, seat, how, joined)?);
         }
         let (ranks, memory, programs) = (addresses.len(), join.memory, Mutex::default());
         let session = Session { world, secret, seats, ranks, memory, programs };

@@ -1,9 +1,11 @@
 //! How a box is cut into pieces for several threads: along one axis, whatever lies in it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use pantile_kernels::pack::Share;
 
+use crate::Scheme;
 use crate::helpers::Helpers;
 
 /// Pieces along an axis whose elements lie side by side begin at multiples of this, so that streams
@@ -13,8 +15,11 @@ const GRAIN: usize = 64;
 /// Bytes that a loop touches for each byte of cells that threads have of their own, at least.
 const WORTH: usize = 8;
 
+/// Units that a scheme deals with at most: beyond that, several grains are one.
+const UNITS_MAX: usize = 4096;
+
 /// A box cut along one axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Along which axis.
     pub(crate) axis: usize,
@@ -22,12 +27,31 @@ pub(crate) struct Cut {
     pub(crate) pieces: usize,
     length: usize,
     grain: usize,
+    /// Where pieces begin and the last one ends, unless they are even.
+    starts: Option<Arc<[usize]>>,
 }
 
 impl Cut {
     /// The indices of a piece along the axis.
     pub(crate) fn range(&self, piece: usize) -> Range<usize> {
-        Share { part: piece, of: self.pieces }.range(self.length, self.grain)
+        match &self.starts {
+            Some(starts) => starts[piece]..starts[piece + 1],
+            None => Share { part: piece, of: self.pieces }.range(self.length, self.grain),
+        }
+    }
+
+    /// The same axis, cut as a scheme says.
+    fn by(self, scheme: Scheme, threads: usize) -> Self {
+        if scheme == Scheme::Even {
+            return self;
+        }
+        let unit = self.grain * self.grains().div_ceil(UNITS_MAX);
+        let pieces = scheme.pieces(self.length.div_ceil(unit), threads, 1);
+        let mut starts = vec![0];
+        for units in &pieces {
+            starts.push((starts[starts.len() - 1] + units * unit).min(self.length));
+        }
+        Self { pieces: pieces.len(), starts: Some(starts.into()), ..self }
     }
 
     /// The cut of a box whose loop touches so many bytes for each element and writes places of which
@@ -47,6 +71,7 @@ impl Cut {
         let near = |axis: usize| writes.clone().any(|strides| strides[axis].abs() == 1);
         let axes = (0..shape.len()).filter(|axis| free(*axis));
         best(axes.map(|axis| Self::along(helpers, shape, (axis, near(axis)), pieces)), pieces)
+            .map(|cut| cut.by(helpers.scheme(), helpers.threads()))
     }
 
     /// The cut of a box that is folded into cells, which are so far apart from one index to the next
@@ -69,11 +94,10 @@ impl Cut {
         let kept = best(kept.map(along), helpers.threads()).map(|cut| (cut, false));
         let full = |cut: &(Self, bool)| cut.0.grains() >= helpers.threads();
         let shared = cells.merges && (helpers.always() || cells.worth(helpers, shape, bytes));
-        kept.filter(full)
-            .or_else(|| {
-                shared.then(|| best((0..shape.len()).map(along), pieces))?.map(|cut| (cut, true))
-            })
-            .or(kept)
+        let apart =
+            || shared.then(|| best((0..shape.len()).map(along), pieces))?.map(|cut| (cut, true));
+        let found = kept.clone().filter(full).or_else(apart).or(kept);
+        found.map(|(cut, shared)| (cut.by(helpers.scheme(), helpers.threads()), shared))
     }
 
     fn along(
@@ -84,7 +108,7 @@ impl Cut {
     ) -> Self {
         let last = shape[axis + 1..].iter().all(|length| *length == 1);
         let grain = if (last || near) && !helpers.always() { GRAIN } else { 1 };
-        Self { axis, pieces, length: shape[axis], grain }
+        Self { axis, pieces, length: shape[axis], grain, starts: None }
     }
 
     fn grains(&self) -> usize {
@@ -144,7 +168,7 @@ fn touched(shape: &[usize], element: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn ranges(cut: Cut) -> Vec<Range<usize>> {
+    fn ranges(cut: &Cut) -> Vec<Range<usize>> {
         (0..cut.pieces).map(|piece| cut.range(piece)).collect()
     }
 
@@ -153,7 +177,7 @@ mod tests {
         for (length, pieces, grain) in
             [(1, 1, 1), (7, 3, 1), (100, 7, 64), (1000, 3, 64), (5, 5, 1)]
         {
-            let all = ranges(Cut { axis: 0, pieces, length, grain });
+            let all = ranges(&Cut { axis: 0, pieces, length, grain, starts: None });
             let mut next = 0;
             for range in &all {
                 assert_eq!(range.start, next);
@@ -162,6 +186,27 @@ mod tests {
             }
             assert_eq!(next, length);
         }
+    }
+
+    #[test]
+    fn schemes_cut_at_grains_and_cover_the_axis() {
+        for (length, grain) in [(7, 1), (1000, 1), (1000, 64), (5_000_003, 1), (5_000_003, 64)] {
+            for (name, scheme) in Scheme::ALL {
+                let cut = Cut { axis: 0, pieces: 2, length, grain, starts: None }.by(scheme, 4);
+                let (mut next, what) = (0, format!("{name} of {length} by {grain}"));
+                assert!(cut.pieces <= UNITS_MAX, "{what}");
+                for range in ranges(&cut) {
+                    assert_eq!(range.start, next, "{what}");
+                    assert!(range.start.is_multiple_of(grain) && !range.is_empty(), "{what}");
+                    next = range.end;
+                }
+                assert_eq!(next, length, "{what}");
+            }
+        }
+        let helpers = Helpers::new(4).with_scheme(Scheme::Guided);
+        let cut = Cut::of_map(&helpers, &[1000, 1000], 24, [&[1000isize, 1][..]].into_iter());
+        let lengths: Vec<usize> = ranges(&cut.expect("large")).iter().map(Range::len).collect();
+        assert_eq!(lengths[..4], [250, 188, 141, 106]);
     }
 
     fn map(threads: usize, shape: &[usize], writes: &[&[isize]]) -> Option<(usize, usize)> {

@@ -64,10 +64,10 @@ impl BoxLoop {
         match cut {
             None => self.fold_piece(folding, tiles, &Piece::all(&self.shape), means.scratch),
             Some((cut, false)) => helpers.run(cut.pieces, &|number, desk| {
-                let piece = Piece::of(&self.shape, cut, number);
+                let piece = Piece::of(&self.shape, &cut, number);
                 self.fold_piece(folding, tiles, &piece, &mut desk.scratch)
             }),
-            Some((cut, true)) => self.fold_apart(folding, tiles, helpers, cut),
+            Some((cut, true)) => self.fold_apart(folding, tiles, helpers, &cut),
         }
     }
 
@@ -117,7 +117,7 @@ impl BoxLoop {
         folding: Folding<'_>,
         tiles: Tiles<'_>,
         helpers: &Helpers,
-        cut: Cut,
+        cut: &Cut,
     ) -> Result<(), Error> {
         let (strides, count) = dense_strides(&self.shape, folding.strides);
         let folds: Option<Few<Fold>> = folding.folds.iter().map(|fold| fold.of_parts()).collect();

@@ -74,7 +74,7 @@ impl Piece {
     }
 
     /// One of the pieces of a box that is cut.
-    pub(crate) fn of(shape: &[usize], cut: Cut, number: usize) -> Self {
+    pub(crate) fn of(shape: &[usize], cut: &Cut, number: usize) -> Self {
         let mut piece = Self::all(shape);
         let range = cut.range(number);
         piece.shape[cut.axis] = range.len();
@@ -187,7 +187,7 @@ impl BoxLoop {
         match Cut::of_map(means.helpers, &self.shape, self.cost, writes) {
             None => self.map_piece(program, tiles, &Piece::all(&self.shape), means.scratch),
             Some(cut) => means.helpers.run(cut.pieces, &|number, desk| {
-                let piece = Piece::of(&self.shape, cut, number);
+                let piece = Piece::of(&self.shape, &cut, number);
                 self.map_piece(program, tiles, &piece, &mut desk.scratch)
             }),
         }

@@ -1,7 +1,7 @@
 //! What is recorded: operations that wait until somebody looks at their result.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use pantile_engine::{ArrayId, Tile};
 use pantile_geometry::{Distribution, Rank};
@@ -9,6 +9,9 @@ use pantile_ir::{Function, Op, Place, Type};
 
 use super::fault::Fault;
 use super::open::Open;
+
+/// Homes of one version of an array that are remembered at most.
+const HOMES_MAX: usize = 16;
 
 /// An operation, recorded or done.
 pub(crate) struct Node {
@@ -22,6 +25,10 @@ pub(crate) struct Node {
     pub(crate) fault: Option<Fault>,
     /// The memory that it shares with others.
     pub(crate) open: Mutex<Open>,
+    /// True once it has shared its memory: others may have written to it at any time.
+    pub(crate) was_open: AtomicBool,
+    /// The same elements living elsewhere, by the fingerprints of where, as long as somebody has them.
+    elsewhere: Mutex<Vec<(u128, Weak<Self>)>>,
     /// A number for walks through the graph.
     mark: AtomicU64,
     /// Its own number in the last walk.
@@ -113,8 +120,9 @@ impl Node {
     fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Arc<Self> {
         let (made, stored) = (Mutex::new(made), Mutex::new(None));
         let (mark, number) = (AtomicU64::new(0), AtomicU64::new(0));
-        let open = Mutex::default();
-        Arc::new(Self { made, ty, place, stored, fault, open, mark, number })
+        let (open, was_open) = (Mutex::default(), AtomicBool::new(false));
+        let elsewhere = Mutex::default();
+        Arc::new(Self { made, ty, place, stored, fault, open, was_open, elsewhere, mark, number })
     }
 
     /// Its operands; none once it is stored.
@@ -124,6 +132,25 @@ impl Node {
 
     pub(crate) fn is_stored(&self) -> bool {
         lock(&self.stored).is_some()
+    }
+
+    /// What has its elements at this home already, if somebody refers to that.
+    pub(crate) fn at_home(&self, home: u128) -> Option<Arc<Self>> {
+        let known = |node: &Self| !node.was_open.load(Ordering::Relaxed);
+        let elsewhere = lock(&self.elsewhere);
+        let found =
+            elsewhere.iter().find(|(at, _)| *at == home).and_then(|(_, node)| node.upgrade());
+        found.filter(|node| known(self) && known(node))
+    }
+
+    /// Remembers what has its elements at a home.
+    pub(crate) fn remember(&self, home: u128, node: &Arc<Self>) {
+        let mut elsewhere = lock(&self.elsewhere);
+        elsewhere.retain(|(at, node)| *at != home && node.strong_count() > 0);
+        if elsewhere.len() == HOMES_MAX {
+            elsewhere.remove(0);
+        }
+        elsewhere.push((home, Arc::downgrade(node)));
     }
 
     /// True if it stands for any block.

@@ -27,6 +27,7 @@
 //!   were, because all processes have to record the same.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 
 use pantile_engine::{ArrayId, DType, Foreign, Pick, Tile, TilePlaces};
@@ -223,6 +224,7 @@ impl Node {
     /// This is the next version of an array that is open.
     fn follow(self: &Arc<Self>, before: &Self, opening: &Arc<Opening>) {
         let own = lock(&before.open).own.clone();
+        self.was_open.store(true, Ordering::Relaxed);
         *lock(&self.open) = Open { of: Arc::downgrade(opening), own };
         *lock(&opening.latest) = Arc::downgrade(self);
     }
@@ -253,6 +255,7 @@ impl World {
         let ty = Type::array(home.plain.shape(), dtype);
         let node = self.stored_node(ty, place, &home, &direct)?;
         let opening = self.opening(&node, (pieces, direct), read_only, note);
+        node.was_open.store(true, Ordering::Relaxed);
         *lock(&node.open) = Open { of: Arc::downgrade(&opening), own: Some(opening) };
         Ok(Array::of(self, node))
     }
@@ -441,6 +444,7 @@ impl Array {
         // Processes must not differ in what they record, whoever still looks.
         let apart = self.world.inner.hosted.len() < self.world.inner.size;
         let own = (apart && opening.kept_at.is_some()).then(|| Arc::clone(&opening));
+        node.was_open.store(true, Ordering::Relaxed);
         *lock(&node.open) = Open { of: Arc::downgrade(&opening), own };
         Ok(Some(opening))
     }

@@ -1,23 +1,58 @@
 //! Where arrays live.
 
+use std::sync::Arc;
+
+use pantile_geometry::Distribution;
 use pantile_ir::{Env, Op, Type};
 
-use super::{Array, here};
+use super::node::Node;
+use super::{Array, World, here};
+
+impl World {
+    /// A node's elements at a home: what has them there already, else what is recorded now.
+    fn once(&self, node: &Arc<Node>, home: &Distribution, record: impl FnOnce() -> Array) -> Array {
+        // Handles need not end on all processes at the same time, and all have to record the same.
+        if self.ranks() > self.inner.hosted.len() {
+            return record();
+        }
+        let key = home.fingerprint().0;
+        if let Some(known) = node.at_home(key) {
+            return Array::of(self, known);
+        }
+        let array = record();
+        if array.fault().is_none() {
+            node.remember(key, &array.node(&here()));
+        }
+        array
+    }
+}
+
+/// The type of an array that lives as a text says.
+fn ty_at(ty: &Type, dist: &str) -> Type {
+    match ty {
+        Type::Array(array) => Type::Array(array.placed(Some(Env::Spread(dist.to_owned())))),
+        other => other.clone(),
+    }
+}
 
 impl Array {
     /// The same array living somewhere else; texts as in [`World::dist`](super::World::dist).
+    ///
+    /// Where one process speaks for all ranks, this version of the array moves once: as long as
+    /// somebody has the result, asking for it again gives it again. An assignment to either makes a
+    /// new version that the other does not see.
     #[track_caller]
     #[must_use]
     pub fn redistribute(&self, dist: &str) -> Self {
         let place = here();
         let node = self.node(&place);
-        let Type::Array(array) = Type::array(&self.shape(), self.dtype()) else {
-            unreachable!("it is an array")
-        };
-        let ty = Type::Array(array.placed(Some(Env::Spread(dist.to_owned()))));
-        let home = pantile_ir::lower::home_of(&ty, &self.world.setting());
-        let ty = home.map(|_| ty).map_err(|error| error.message);
-        Self::record(&self.world, Op::Redistribute, vec![node], ty, place)
+        let ty = ty_at(&Type::array(&self.shape(), self.dtype()), dist);
+        let record =
+            |ty| Self::record(&self.world, Op::Redistribute, vec![Arc::clone(&node)], ty, place);
+        match pantile_ir::lower::home_of(&ty, &self.world.setting()) {
+            Ok(home) => self.world.once(&node, &home, || record(Ok(ty))),
+            Err(error) => record(Err(error.message)),
+        }
     }
 
     /// The same array, whole on every rank.
@@ -26,8 +61,14 @@ impl Array {
     pub fn replicate(&self) -> Self {
         let place = here();
         let node = self.node(&place);
-        let ty = Ok(Type::array(&self.shape(), self.dtype()));
-        Self::record(&self.world, Op::Replicate, vec![node], ty, place)
+        let ty = Type::array(&self.shape(), self.dtype());
+        let home = pantile_ir::lower::home_of(&ty_at(&ty, "copies"), &self.world.setting());
+        let operands = vec![Arc::clone(&node)];
+        let record = || Self::record(&self.world, Op::Replicate, operands, Ok(ty), place);
+        match home {
+            Ok(home) => self.world.once(&node, &home, record),
+            Err(_) => record(),
+        }
     }
 
     /// The same array, whose ranks shall know so many cells of their neighbours, below and above

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pantile_comm::{Call, Communicator, Options, Rank};
-use pantile_engine::{ArrayId, Counters, Crew, DType};
+use pantile_engine::{ArrayId, Counters, Crew, DType, Scheme};
 use pantile_geometry::Distribution;
 use pantile_ir::lower::{Setting, home_of};
 
@@ -12,7 +12,7 @@ use super::fault::Fault;
 use super::here;
 use super::known::Book;
 use super::node::lock;
-use crate::launch::{Ranks, check_threads};
+use crate::launch::{Ranks, check_threads, cluster_address};
 use crate::{Launch, LaunchError};
 
 /// All ranks, seen by one caller who writes array code as if for one machine.
@@ -136,18 +136,24 @@ impl World {
         Ok(Self::of(Crew::threads(ranks, &Options::default())))
     }
 
-    /// What the environment says: one of the processes of `mpirun` or `srun`, else
-    /// `PANTILE_RANKS` threads, else one per core; each with `PANTILE_THREADS` threads, else one.
+    /// What the environment says: one of the processes of `mpirun` or `srun`, else on the workers of
+    /// the cluster at `PANTILE_CLUSTER` (with the keys of `PANTILE_CLUSTER_KEYS`, and `PANTILE_RANKS`
+    /// ranks or as many as they like to host), else `PANTILE_RANKS` threads, else one per core; each
+    /// with `PANTILE_THREADS` threads, else one, which cut loops as `PANTILE_SCHEME` says.
     ///
     /// # Errors
-    /// As [`Launch::from_environment`].
+    /// As [`Launch::from_environment`], or the cluster cannot be used.
     pub fn from_env() -> Result<Self, LaunchError> {
+        if let Some(address) = cluster_address() {
+            return Self::named_cluster(&address);
+        }
         let launch = Launch::from_environment()?;
         let world = match launch.ranks {
             Ranks::Threads(ranks) => Self::of(Crew::threads(ranks, &launch.options)),
             Ranks::Mpi => Self::mpi(&launch.options)?,
         };
         lock(&world.inner.crew).set_threads(launch.threads).map_err(LaunchError::Threads)?;
+        lock(&world.inner.crew).set_scheme(launch.scheme);
         Ok(world)
     }
 
@@ -156,6 +162,33 @@ impl World {
     #[must_use]
     pub fn on(communicator: Communicator) -> Self {
         Self::of(Crew::alone(communicator))
+    }
+
+    /// The cluster that the environment names.
+    #[cfg(feature = "cluster")]
+    fn named_cluster(address: &str) -> Result<Self, LaunchError> {
+        use pantile_cluster::{ClusterError, ClusterOptions, Guard};
+        let wrong = |error: ClusterError| {
+            let (address, reason) = (address.to_owned(), error.to_string());
+            LaunchError::Cluster { address, reason }
+        };
+        let threads = crate::rank_threads()?;
+        let mut options = ClusterOptions::default();
+        if std::env::var_os("PANTILE_RANKS").is_some() {
+            options.ranks = crate::thread_ranks()?;
+        }
+        if let Some(folder) = std::env::var_os("PANTILE_CLUSTER_KEYS") {
+            options.guard = Guard::from_folder(std::path::Path::new(&folder)).map_err(wrong)?;
+        }
+        let world = Self::cluster(address, options).map_err(wrong)?;
+        lock(&world.inner.crew).set_threads(threads).map_err(LaunchError::Threads)?;
+        Ok(world)
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    fn named_cluster(address: &str) -> Result<Self, LaunchError> {
+        let reason = "this program was built without clusters: build it with the feature `cluster`";
+        Err(LaunchError::Cluster { address: address.to_owned(), reason: reason.to_owned() })
     }
 
     #[cfg(feature = "mpi")]
@@ -231,6 +264,20 @@ impl World {
     pub fn threads_per_rank(&self, threads: usize) -> Result<usize, Fault> {
         let before = lock(&self.inner.crew).set_threads(threads);
         before.map_err(|error| Fault::new(error.to_string(), Default::default()))
+    }
+
+    /// From now on (or until told otherwise) the threads of each rank that this process hosts cut the
+    /// loops and reductions that they share in this way. The results are the same. Gives how it was
+    /// before.
+    ///
+    /// # Errors
+    /// If the ranks are on the workers of a cluster: there it is said when workers are started.
+    pub fn scheme(&self, scheme: Scheme) -> Result<Scheme, Fault> {
+        lock(&self.inner.crew).set_scheme(scheme).ok_or_else(|| {
+            let message = "got a scheme for ranks on the workers of a cluster: how their threads cut \
+                           loops is said where they are started, by `pantile worker --scheme`";
+            Fault::new(message, Default::default())
+        })
     }
 
     /// Waits for the callers of all processes; a single caller waits for nobody.

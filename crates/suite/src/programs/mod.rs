@@ -14,6 +14,7 @@ mod maker;
 pub mod shrink;
 mod slices;
 
+use pantile_engine::Scheme;
 use pantile_ir::reference::{self, Array};
 use pantile_ir::{Program, text};
 use pantile_spmd::World;
@@ -81,6 +82,8 @@ fn programs(world: &World) -> Result<(), String> {
         let threads = 1 + usize::try_from(seed % 3).unwrap_or(0);
         engine.set_threads(threads).map_err(|error| error.to_string())?;
         engine.set_cut_bytes(0);
+        let number = usize::try_from(seed).unwrap_or(0) % Scheme::ALL.len();
+        engine.set_scheme(Scheme::ALL[number].1);
         execute::on_rank(&mut engine, &executable, &trial, &expected)
             .map_err(|fault| format!("program {seed}: {fault}\n{}", trial.program))?;
         let lent = execute::compile_lent(&trial, world.size())?;
