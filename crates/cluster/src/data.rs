@@ -12,7 +12,7 @@
 //! ```
 
 use pantile_comm_net::{Connection, NetError};
-use pantile_engine::{DType, Tile};
+use pantile_engine::{DType, Pool, Tile};
 
 /// The kind of these connections.
 pub(crate) const KIND: u16 = 1;
@@ -104,14 +104,14 @@ pub(crate) fn send_body(
     Ok(())
 }
 
-/// Receives elements straight into a new tile.
+/// Receives elements straight into a tile of a pool.
 pub(crate) fn receive_body(
     connection: &mut Connection,
-    dtype: DType,
-    elements: usize,
+    pool: &Pool,
+    (dtype, elements): (DType, usize),
 ) -> Result<Tile, DataError> {
     let receiver = connection.receiver();
-    let tile = Tile::filled(dtype, elements, |mut room| {
+    let tile = pool.filled(dtype, elements, |mut room| {
         while !room.is_empty() {
             let (front, _) = receiver.receive_head()?;
             if front.kind != BODY || front.body == 0 || front.body > room.len() {

@@ -66,9 +66,8 @@ fn put(
 ) -> Result<(), NetError> {
     let left = session.memory.saturating_sub(seat.stored());
     let received = decode_size(size, left).map_err(DataError::Said);
-    let received = received
-        .and_then(|(dtype, elements)| receive_body(connection, dtype, elements))
-        .and_then(|tile| {
+    let received =
+        received.and_then(|size| receive_body(connection, seat.pool(), size)).and_then(|tile| {
             let (answer, answers) = channel();
             let there = seat.give(Task::Put(ArrayId(about.array), tile, answer));
             let answered = if there { answers.recv().ok() } else { None };
