@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::{Args, Subcommand};
 use pantile_cluster::{Cluster, Coordinator, CoordinatorOptions};
 
-use super::life::{Life, dialled, say};
+use super::life::{Life, dialled, say, tell};
 use super::protection::Protection;
 use super::{in_job, keys, named_host_and_port, status, worker};
 use crate::numbers::{parse_bytes, plural, up_to};
@@ -108,6 +108,7 @@ fn serve(site: &Site) -> Result<Report> {
     let mut options = CoordinatorOptions::default();
     options.address = site.listen.clone();
     options.guard = site.protection.guard()?;
+    options.tell = tell();
     let end = site.life.end();
     let coordinator = Coordinator::start(&options)?;
     let address = dialled(&host, coordinator.address());

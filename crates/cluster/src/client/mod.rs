@@ -150,6 +150,14 @@ impl Cluster {
     /// # Errors
     /// As [`Cluster::connect`].
     pub fn status(address: &str, guard: &Guard) -> Result<Vec<WorkerStatus>, ClusterError> {
+        Ok(Self::overview(address, guard)?.workers)
+    }
+
+    /// What a coordinator knows of its workers and of itself, without opening a session.
+    ///
+    /// # Errors
+    /// As [`Cluster::connect`].
+    pub fn overview(address: &str, guard: &Guard) -> Result<wire::Status, ClusterError> {
         let mut link = Link::connect(address, guard)?;
         let lost = |fault: Fault| ClusterError::Engine(fault.into());
         link.ask(ask::What::Status(wire::Nothing {})).map_err(lost)?;
@@ -157,7 +165,7 @@ impl Cluster {
             answer::What::Status(status) => Some(status),
             _ => None,
         });
-        Ok(status.map_err(lost)?.workers)
+        status.map_err(lost)
     }
 
     /// Number of ranks.
@@ -380,3 +388,6 @@ impl Afar for Cluster {
         Ok(std::mem::replace(&mut self.threads, threads))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use pantile_comm::{Communicator, Options};
-use pantile_comm_net::{Hub, Seat as NetSeat};
+use pantile_comm_net::{Hub, NetError, Seat as NetSeat};
 use pantile_engine::{ArrayId, Counters, Crew, Job, Pool, Tile};
 
 use crate::wire::Fault;
@@ -40,7 +40,7 @@ impl Seat {
         hub: Arc<Hub>,
         seat: NetSeat,
         options: Options,
-        joined: impl FnOnce(Option<String>) + Send + 'static,
+        joined: impl FnOnce(Option<NetError>) + Send + 'static,
     ) -> Result<Self, String> {
         let (tasks, orders) = channel();
         let stored = Arc::new(AtomicU64::new(0));
@@ -50,7 +50,7 @@ impl Seat {
         let own = pool.clone();
         let name = format!("rank {}", seat.rank);
         let work = move || match hub.join(&seat, &options) {
-            Err(error) => joined(Some(error.to_string())),
+            Err(error) => joined(Some(error)),
             Ok(net) => {
                 joined(None);
                 let mut crew = Crew::alone(Communicator::new(Box::new(net)));

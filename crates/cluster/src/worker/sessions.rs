@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_comm::{Options, RankError};
-use pantile_comm_net::{Greeting, Hub, Seat as NetSeat, Secret};
+use pantile_comm_net::{Greeting, Hub, NetError, Seat as NetSeat, Secret};
 use pantile_engine::{ArrayId, Job};
 use pantile_ir::Scalar;
 use tokio::sync::mpsc;
 
 use super::seat::{Seat, Task};
 use super::shelf::{Prepared, Shelf};
+use crate::refusals::Refusals;
 use crate::wire::{self, Fault, Say, order, say};
 
 /// Most clients that a worker serves at a time.
@@ -28,6 +29,7 @@ pub(crate) struct Sessions {
     options: Options,
     shelf: Mutex<Shelf>,
     open: Mutex<BTreeMap<u64, Arc<Session>>>,
+    pub(crate) refusals: Arc<Refusals>,
 }
 
 /// What one client has here.
@@ -43,9 +45,9 @@ pub(crate) struct Session {
 }
 
 impl Sessions {
-    pub(crate) fn new(hub: Arc<Hub>, options: Options) -> Arc<Self> {
+    pub(crate) fn new(hub: Arc<Hub>, options: Options, refusals: Arc<Refusals>) -> Arc<Self> {
         let (shelf, open) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { hub, options, shelf, open })
+        Arc::new(Self { hub, options, shelf, open, refusals })
     }
 
     /// The session that a dialler may speak to.
@@ -61,7 +63,8 @@ impl Sessions {
         let seats = open.values().flat_map(|session| session.seats.values());
         let (stored, sessions) = (seats.map(Seat::stored).sum(), open.len() as u64);
         let lowered = lock(&self.shelf).lowered;
-        said(say::What::Beat(wire::Beat { stored, sessions, lowered }))
+        let refused = self.refusals.count();
+        said(say::What::Beat(wire::Beat { stored, sessions, lowered, refused }))
     }
 
     /// Ends everything, because nobody gives orders any more.
@@ -116,6 +119,7 @@ impl Sessions {
         let (secret, world) = (Secret::from_bytes(secret), u128::from_le_bytes(world));
         let addresses: Vec<String> =
             join.seats.iter().map(|seat| seat.data_address.clone()).collect();
+        let names: Arc<[String]> = join.seats.iter().map(|seat| seat.worker.clone()).collect();
         if lock(&self.open).len() >= SESSIONS_MAX {
             return Err(format!("this worker has {SESSIONS_MAX} clients already"));
         }
@@ -126,8 +130,9 @@ impl Sessions {
             let (addresses, secret) = (addresses.clone(), secret.clone());
             let seat = NetSeat { world, secret, rank: place, addresses };
             let (says, session, rank) = (says.clone(), join.session, *rank);
-            let joined = move |fault: Option<String>| {
-                let fault = fault.map(|reason| Fault::execution("", reason));
+            let names = Arc::clone(&names);
+            let joined = move |fault: Option<NetError>| {
+                let fault = fault.map(|error| Fault::execution("", apart(&error, &names)));
                 tell(&says, done(session, 0, rank, fault));
             };
             let hub = Arc::clone(&self.hub);
@@ -146,6 +151,10 @@ impl Sessions {
         // Whatever a stranger's text does to the compiler, the worker goes on.
         let prepared = RankError::catch(|| lock(&self.shelf).prepare(hash, &program.text, limits));
         let prepared = prepared.map_err(|error| error.to_string());
+        if let Err(reason) = &prepared {
+            let whom = format!("a program of client {}", program.session);
+            self.refusals.note(&whom, reason);
+        }
         let mut programs = lock(&session.programs);
         if programs.len() >= PROGRAMS_MAX {
             programs.clear();
@@ -221,6 +230,23 @@ impl Session {
             forget: ids(&run.forget),
             light: false,
         }))
+    }
+}
+
+/// What the side that waits to be dialled says: it knows less than the side that dials.
+pub(crate) const NOT_DIALLED: &str = "was not dialled by";
+
+/// Why a rank did not come together with the others of its world, in the names of workers.
+fn apart(error: &NetError, names: &[String]) -> String {
+    let NetError::Absent { rank, address, waited, reason, dialled } = error else {
+        return error.to_string();
+    };
+    let (name, seconds) = (names.get(*rank).map_or("", String::as_str), waited.as_secs());
+    match dialled {
+        true => format!(
+            "cannot reach worker `{name}` (rank {rank}) at {address} within {seconds} s: {reason}"
+        ),
+        false => format!("{NOT_DIALLED} worker `{name}` (rank {rank}) within {seconds} s"),
     }
 }
 
