@@ -249,7 +249,12 @@ fn tokens_are_wanted_where_there_is_one() {
         "{}",
         stranger.said()
     );
-    site.wait_for(1, "--token-file token");
+    // Two clients and a worker were refused: counted, told, and without what they showed.
+    let text = site.wait_for(1, "--token-file token");
+    assert!(text.contains(": 1 worker, 3 refusals by the coordinator\n"), "{text}");
+    let said = site.coordinator.said();
+    assert_eq!(said.matches("\nrefused 127.0.0.1:").count(), 3, "{said}");
+    assert!(!said.contains("5555") && !said.contains("6666"), "{said}");
 }
 
 #[test]
