@@ -144,4 +144,17 @@ mod tests {
         assert!(decode_size(b"\0\0\0\0\0\0\0\0f99", 1).unwrap_err().contains("`f99`"));
         assert!(decode_size(&encode_size(DType::F64, usize::MAX), u64::MAX).is_err());
     }
+
+    #[test]
+    fn sizes_beyond_32_bits_are_sizes() {
+        for elements in [u32::MAX as usize, (1 << 32) + 1, 5 << 30, 1 << 40] {
+            let size = encode_size(DType::C128, elements);
+            assert_eq!(decode_size(&size, u64::MAX), Ok((DType::C128, elements)));
+            let bytes = 16 * elements as u64;
+            assert_eq!(decode_size(&size, bytes), Ok((DType::C128, elements)));
+            assert!(decode_size(&size, bytes - 1).is_err());
+            // A bound that was cut to 32 bits would let it in, or keep it out.
+            assert!(decode_size(&size, bytes & u64::from(u32::MAX)).is_err());
+        }
+    }
 }

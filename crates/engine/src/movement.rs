@@ -193,3 +193,25 @@ pub(crate) struct Part {
     /// Comes from what was kept of the own cells.
     pub(crate) saved: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_tile_a_message_of_any_length() {
+        for (part, elements) in [(3, 0), (3, 1), (3, 3), (3, 10), (1 << 15, (5 << 30) + 7)] {
+            let parts = Parts { elements: part };
+            let (mut at, count) = (0, parts.count(elements));
+            for number in 0..count {
+                let range = parts.range(number, elements);
+                assert_eq!(range.start, at);
+                assert!(range.len() == part || number + 1 == count);
+                at = range.end;
+            }
+            assert_eq!(at, elements);
+        }
+        let whole = Parts { elements: usize::MAX };
+        assert_eq!((whole.count(7), whole.range(0, 7)), (1, 0..7));
+    }
+}
