@@ -1,19 +1,22 @@
-//! What the fuzzer asks of texts, movements, programs, protocols, headers and frames.
+//! What the fuzzer asks of texts, movements, programs, protocols, headers, frames and messages.
 //!
 //! Each function takes any input and must neither panic nor hang; what it accepts must keep its
 //! promises (printing and parsing, schedules and plans, adjoints). The programs in `fuzz_targets`
 //! hand them the fuzzer's inputs; the tests here replay the seeds, whole and damaged, without one.
 
+use pantile_cluster::wire::{Answer, Ask, Order, Say, ask};
 use pantile_comm_net::frame::{BODY_MAX, Front};
 use pantile_comm_net::greeting::{decode_answer, decode_ranks, encode_ranks};
 use pantile_comm_net::notice::Notice;
 use pantile_comm_net::{FrameError, Greeting};
 use pantile_geometry::Distribution;
 use pantile_geometry::halo::{AxisHalo, Blocks, Chain, LayerAxis, Window};
+use pantile_ir::lower::Recipe;
 use pantile_ir::text::{canonical, parse};
 use pantile_ir::verify::verify;
 use pantile_plan::{Plan, Schedule, Totals, Transfer, json};
 use pantile_protocol::{Section, check, convert, dnpy, literal, normalise, npy};
+use prost::Message;
 
 /// Any text is a distribution or a fault; a distribution survives printing, and its questions
 /// are answered without a panic.
@@ -235,6 +238,38 @@ fn assert_frame(notice: &Notice, front: &Front) {
     assert_eq!(Notice::decode(&again, head).as_ref(), Ok(notice));
 }
 
+/// What comes over the control plane of a cluster: bytes are a message or not; a message survives
+/// writing, and a program in it is judged as a worker judges it.
+pub fn control(bytes: &[u8]) {
+    fn again<M: Message + Default + PartialEq + std::fmt::Debug>(bytes: &[u8]) -> Option<M> {
+        let read = M::decode(bytes).ok()?;
+        let written = read.encode_to_vec();
+        assert!(M::decode(&written[..]).as_ref() == Ok(&read), "{read:?}");
+        Some(read)
+    }
+    again::<Answer>(bytes);
+    again::<Order>(bytes);
+    again::<Say>(bytes);
+    if let Some(Ask { what: Some(ask::What::Program(program)) }) = again::<Ask>(bytes) {
+        recipe(&program.text);
+    }
+}
+
+/// Any text is a program for ranks or a fault; a program survives printing, and is lowered or
+/// refused in good time.
+pub fn recipe(text: &str) {
+    let Ok(made) = text.parse::<Recipe>() else { return };
+    let printed = made.to_string();
+    let again: Recipe = printed.parse().expect("what is printed parses");
+    assert_eq!(again.to_string(), printed);
+    // A worker has compared the number of ranks by now.
+    if made.ranks() <= 64 {
+        let one = made.compile().map(|executable| executable.to_string());
+        let other = again.compile().map(|executable| executable.to_string());
+        assert_eq!(one.is_ok(), other.is_ok(), "{printed}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -313,6 +348,19 @@ mod tests {
     #[test]
     fn connections() {
         replay("frames", frames);
+    }
+
+    #[test]
+    fn messages() {
+        replay("control", control);
+        replay_text("recipe", recipe);
+        // Whole seeds are programs that can be lowered: damage has something to damage.
+        for name in ["given", "move", "nested"] {
+            let path = format!("{}/seeds/recipe/{name}", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).expect("a seed");
+            let made: Recipe = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
+            made.compile().unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
     }
 
     #[test]

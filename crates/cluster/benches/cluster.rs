@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use common::Site;
 use pantile::prelude::*;
-use pantile_engine::Tile;
+use pantile_engine::Pool;
 use pantile_testkit::timing::medians;
 
 const TURNS: usize = 7;
@@ -63,16 +63,22 @@ fn elements(site: &Site) {
     const BYTES: usize = 128 << 20;
     let (world, _) = site.connect(0);
     let world = world.dist("block(r)");
-    let numbers = vec![1.0_f64; BYTES / 8];
+    let (numbers, pool) = (vec![1_u8; BYTES], Pool::default());
+    // A client that keeps its numbers gives a copy away, in memory that it had before.
     let tile = |rank: usize| {
-        Tile::from_vec(numbers[rank * numbers.len() / 2..][..numbers.len() / 2].to_vec())
+        let own = &numbers[rank * BYTES / 2..][..BYTES / 2];
+        let copy = |room: &mut [u8]| {
+            room.copy_from_slice(own);
+            Ok::<(), Fault>(())
+        };
+        pool.filled(DType::F64, BYTES / 16, copy).unwrap().unwrap()
     };
     let up = medians(
         TURNS,
         || {
             drop(
                 world
-                    .from_tiles(&[numbers.len()], DType::F64, |_, rank| Ok::<_, Fault>(tile(rank)))
+                    .from_tiles(&[BYTES / 8], DType::F64, |_, rank| Ok::<_, Fault>(tile(rank)))
                     .unwrap(),
             )
         },
@@ -83,7 +89,7 @@ fn elements(site: &Site) {
         TURNS,
         || {
             // Elements that were fetched are kept: every turn needs new ones.
-            let fresh = &world.zeros(&[numbers.len()]) + 1.0;
+            let fresh = &world.zeros(&[BYTES / 8]) + 1.0;
             assert_eq!(fresh.sections().unwrap().len(), 2);
         },
         tcp(BYTES),

@@ -12,7 +12,7 @@
 //! ```
 
 use pantile_comm_net::{Connection, NetError};
-use pantile_engine::{DType, Tile};
+use pantile_engine::{DType, Pool, Tile};
 
 /// The kind of these connections.
 pub(crate) const KIND: u16 = 1;
@@ -104,14 +104,14 @@ pub(crate) fn send_body(
     Ok(())
 }
 
-/// Receives elements straight into a new tile.
+/// Receives elements straight into a tile of a pool.
 pub(crate) fn receive_body(
     connection: &mut Connection,
-    dtype: DType,
-    elements: usize,
+    pool: &Pool,
+    (dtype, elements): (DType, usize),
 ) -> Result<Tile, DataError> {
     let receiver = connection.receiver();
-    let tile = Tile::filled(dtype, elements, |mut room| {
+    let tile = pool.filled(dtype, elements, |mut room| {
         while !room.is_empty() {
             let (front, _) = receiver.receive_head()?;
             if front.kind != BODY || front.body == 0 || front.body > room.len() {
@@ -143,5 +143,18 @@ mod tests {
         assert!(decode_size(b"12345678\xff", 1 << 62).unwrap_err().contains("no text"));
         assert!(decode_size(b"\0\0\0\0\0\0\0\0f99", 1).unwrap_err().contains("`f99`"));
         assert!(decode_size(&encode_size(DType::F64, usize::MAX), u64::MAX).is_err());
+    }
+
+    #[test]
+    fn sizes_beyond_32_bits_are_sizes() {
+        for elements in [u32::MAX as usize, (1 << 32) + 1, 5 << 30, 1 << 40] {
+            let size = encode_size(DType::C128, elements);
+            assert_eq!(decode_size(&size, u64::MAX), Ok((DType::C128, elements)));
+            let bytes = 16 * elements as u64;
+            assert_eq!(decode_size(&size, bytes), Ok((DType::C128, elements)));
+            assert!(decode_size(&size, bytes - 1).is_err());
+            // A bound that was cut to 32 bits would let it in, or keep it out.
+            assert!(decode_size(&size, bytes & u64::from(u32::MAX)).is_err());
+        }
     }
 }

@@ -9,12 +9,11 @@ use std::time::Duration;
 use pantile_comm_net::{Secret, Security, Tls};
 use tonic::metadata::MetadataValue;
 use tonic::service::Interceptor;
-use tonic::transport::{
-    Certificate, Channel, ClientTlsConfig, Endpoint, Identity, Server, ServerTlsConfig,
-};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity, Server};
 use tonic::{Code, Request, Status};
 
 use crate::ClusterError;
+use crate::refusals::Refusals;
 
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -100,18 +99,12 @@ impl Guard {
         }
     }
 
-    /// A server that shows its certificate and wants to see one.
-    pub(crate) fn server(&self) -> Result<Server, ClusterError> {
-        let server = Server::builder()
+    /// A server for guests that are protected already.
+    pub(crate) fn server(&self) -> Server {
+        Server::builder()
             .http2_keepalive_interval(Some(ALIVE))
             .http2_keepalive_timeout(Some(ALIVE))
-            .max_concurrent_streams(Some(64));
-        let Some(pem) = &self.pem else { return Ok(server) };
-        let [authority, certificate, key] = &**pem;
-        let tls = ServerTlsConfig::new()
-            .identity(Identity::from_pem(certificate, key))
-            .client_ca_root(Certificate::from_pem(authority));
-        server.tls_config(tls).map_err(|error| ClusterError::Keys { reason: error.to_string() })
+            .max_concurrent_streams(Some(64))
     }
 
     /// A channel to `HOST:PORT`.
@@ -159,6 +152,11 @@ impl Guard {
         }
     }
 
+    /// Who looks at the token of those that come.
+    pub(crate) fn gate(&self, refusals: &Arc<Refusals>) -> Gate {
+        Gate { token: self.token(), refusals: Arc::clone(refusals) }
+    }
+
     /// What shows the token on one side, and looks at it on the other.
     pub(crate) fn token(&self) -> Token {
         Token(self.token.clone())
@@ -179,6 +177,11 @@ fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// Where a call comes from.
+pub(crate) fn caller<T>(request: &Request<T>) -> String {
+    request.remote_addr().map_or_else(|| "somebody".to_owned(), |address| address.to_string())
+}
+
 /// Shows the token with every call.
 #[derive(Clone)]
 pub(crate) struct Token(Option<Secret>);
@@ -196,18 +199,23 @@ impl Interceptor for Token {
 
 /// Lets only those in who show the token, if there is one.
 #[derive(Clone)]
-pub(crate) struct Gate(pub(crate) Token);
+pub(crate) struct Gate {
+    token: Token,
+    refusals: Arc<Refusals>,
+}
 
 impl Interceptor for Gate {
     fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
-        let Some(token) = &self.0.0 else { return Ok(request) };
+        let Some(token) = &self.token.0 else { return Ok(request) };
         let shown = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
         let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
         let shown = shown.and_then(|text| Secret::from_hex(text).ok());
-        match shown {
-            Some(shown) if shown.matches(token) => Ok(request),
-            Some(_) => Err(Status::unauthenticated("the token is not that of this cluster")),
-            None => Err(Status::unauthenticated("this cluster wants a token")),
-        }
+        let reason = match shown {
+            Some(shown) if shown.matches(token) => return Ok(request),
+            Some(_) => "the token is not that of this cluster",
+            None => "this cluster wants a token",
+        };
+        self.refusals.note(&caller(&request), &reason);
+        Err(Status::unauthenticated(reason))
     }
 }

@@ -20,6 +20,8 @@ mod coordinator;
 mod data;
 mod error;
 mod guard;
+mod incoming;
+mod refusals;
 pub mod wire;
 mod worker;
 
@@ -41,16 +43,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
-use tokio_stream::wrappers::TcpListenerStream;
-use tokio_stream::{Stream, StreamExt};
+use tonic::{Code, Status};
 
 pub use client::{Cluster, ClusterOptions, Meter, Traffic};
 pub use coordinator::{Coordinator, CoordinatorOptions};
 pub use error::ClusterError;
 pub use guard::{FILES, Guard};
+use incoming::incoming;
 pub use pantile_comm_net::Secret;
+pub use refusals::Tell;
 pub use worker::{Worker, WorkerOptions};
 
 /// A runtime for network and signs of life; what computes has threads of its own.
@@ -66,14 +69,14 @@ fn runtime(threads: usize) -> Result<Runtime, ClusterError> {
     })
 }
 
-/// Who comes to a listener. Small messages do not wait for more: two in a row would take 40 ms.
-fn incoming(listener: TcpListener) -> impl Stream<Item = std::io::Result<TcpStream>> {
-    TcpListenerStream::new(listener).map(|come| {
-        come.inspect(|socket| {
-            // A connection that is gone already says so when it is used.
-            let _ = socket.set_nodelay(true);
-        })
-    })
+/// True if a stream ended with a message that was not taken: it was too long, or is none.
+fn is_refusal(status: &Status) -> bool {
+    let unread = || status.message().contains("decod") || status.message().contains("compression");
+    match status.code() {
+        Code::OutOfRange | Code::ResourceExhausted | Code::InvalidArgument => true,
+        Code::Internal => unread(),
+        _ => false,
+    }
 }
 
 /// Returns soon after `stop` says so.

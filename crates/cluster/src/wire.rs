@@ -9,7 +9,7 @@
 use prost::{Enumeration, Message, Oneof};
 
 /// The version of all messages; changes with any of them, and both sides must have the same.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Largest message of the control plane.
 pub const MESSAGE_MAX: usize = 16 << 20;
@@ -193,6 +193,9 @@ pub struct Beat {
     /// Programs that were lowered here so far.
     #[prost(uint64, tag = "3")]
     pub lowered: u64,
+    /// Connections, requests and programs that were refused here so far.
+    #[prost(uint64, tag = "4")]
+    pub refused: u64,
 }
 
 /// From a worker.
@@ -284,6 +287,8 @@ pub struct WorkerStatus {
     pub sessions: u64,
     #[prost(uint64, tag = "6")]
     pub lowered: u64,
+    #[prost(uint64, tag = "7")]
+    pub refused: u64,
 }
 
 /// What is known of all workers.
@@ -293,6 +298,9 @@ pub struct Status {
     pub workers: Vec<WorkerStatus>,
     #[prost(uint64, tag = "2")]
     pub sessions: u64,
+    /// What the coordinator itself has refused so far.
+    #[prost(uint64, tag = "3")]
+    pub refused: u64,
 }
 
 /// Nothing.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Site;
+use common::{Site, soon};
 use pantile::prelude::*;
 
 /// A plate that cools, and what is left in it.
@@ -120,9 +120,30 @@ fn what_nobody_refers_to_is_freed() {
         drop(world.from_fn(&[1000], |_| 1.0));
     }
     drop(world.from_fn(&[1], |_| 1.0));
-    // The last arrays, and the one whose end nobody has heard of yet.
-    assert_eq!(stored(&site, 8000 + 8), 8008);
+    assert_eq!(stored(&site, 8000), 8000, "the last array");
     assert!(meter.read().programs <= 4, "{:?}", meter.read());
     drop((a, world, all));
     assert_eq!(stored(&site, 0), 0, "a client that leaves has left nothing");
+}
+
+#[test]
+fn arrays_that_were_dropped_are_freed_without_another_call() {
+    use pantile_cluster::{Cluster, Guard};
+
+    let site = Site::new(3);
+    let (world, _) = site.connect(0);
+    let stored = || {
+        let workers = Cluster::status(&site.address(), &Guard::default()).unwrap();
+        workers.iter().map(|worker| worker.stored).sum::<u64>()
+    };
+    let kept = world.dist("block(r)").from_fn(&[1000], |at| at[0] as f64);
+    let brought = world.dist("block(r)").from_fn(&[5000], |at| at[0] as f64);
+    let made = &kept + 1.0;
+    made.compute().unwrap();
+    soon("all of them", || (stored() == 8 * 7000).then_some(()));
+    drop(brought);
+    soon("one less", || (stored() == 8 * 2000).then_some(()));
+    drop(made);
+    soon("two less", || (stored() == 8 * 1000).then_some(()));
+    assert_eq!(kept.sum().item::<f64>().unwrap(), 499_500.0);
 }

@@ -5,11 +5,12 @@ mod common;
 
 use std::time::Duration;
 
-use common::Site;
+use common::{Site, soon};
 use pantile_cluster::{
     Cluster, ClusterError, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Worker,
     WorkerOptions,
 };
+use pantile_comm_net::keys::{Authority, Role};
 use pantile_comm_net::{Greeting, Secret, Security, dial, random_id};
 
 fn options(guard: &Guard) -> ClusterOptions {
@@ -28,10 +29,11 @@ fn refusal(site: &Site, guard: &Guard) -> String {
 #[test]
 fn a_token_is_asked_for() {
     let token = Secret::random().unwrap();
-    let right = Guard::default().with_token(token);
+    let right = Guard::default().with_token(token.clone());
     let site = Site::guarded(2, &right);
     assert!(refusal(&site, &Guard::default()).contains("wants a token"));
-    let wrong = Guard::default().with_token(Secret::random().unwrap());
+    let other = Secret::random().unwrap();
+    let wrong = Guard::default().with_token(other.clone());
     assert!(refusal(&site, &wrong).contains("not that of this cluster"));
     assert!(Cluster::status(&site.address(), &wrong).is_err());
     // A worker without the token does not come either.
@@ -39,6 +41,59 @@ fn a_token_is_asked_for() {
     assert!(matches!(worker.serve(&site.address()), Err(ClusterError::Refused { .. })));
     let (world, _) = site.connect_with(options(&right));
     assert_eq!(world.arange(0, 10, 1).sum().item::<i64>().unwrap(), 45);
+    // All four are counted and told, and what they showed is not.
+    assert_eq!(Cluster::overview(&site.address(), &right).unwrap().refused, 4);
+    let (lines, shown) = (site.told.lines(), [token.to_hex(), other.to_hex()]);
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.contains("wants a token")).count(), 2, "{lines:?}");
+    assert!(lines.iter().all(|line| line.starts_with("refused 127.0.0.1:")), "{lines:?}");
+    assert!(!lines.iter().any(|line| shown.iter().any(|token| line.contains(token))));
+}
+
+#[test]
+fn certificates_of_others_are_told_and_counted() {
+    let [ours, theirs] = ["ours", "theirs"].map(keys);
+    let site = Site::guarded(1, &ours);
+    let before = site.told.lines().len();
+    assert_eq!(before, 0);
+    assert!(Cluster::connect(&site.address(), options(&theirs)).is_err());
+    assert!(Cluster::connect(&site.address(), options(&Guard::default())).is_err());
+    soon("the coordinator's", || {
+        let refused = Cluster::overview(&site.address(), &ours).unwrap().refused;
+        (refused >= 2).then_some(())
+    });
+    // The same where elements come and go.
+    let status = Cluster::status(&site.address(), &ours).unwrap();
+    let (id, secret) = (random_id().unwrap(), Secret::random().unwrap());
+    let greeting = Greeting { kind: 1, id, secret, note: Vec::new() };
+    let deadline = Duration::from_secs(5);
+    assert!(dial(&status[0].data_address, theirs.security(), &greeting, deadline).is_err());
+    soon("the worker's", || {
+        let workers = Cluster::status(&site.address(), &ours).unwrap();
+        (workers[0].refused > 0).then_some(())
+    });
+    let lines = site.told.lines();
+    let unprotected = lines.iter().filter(|line| line.contains("not protected as it should be"));
+    assert!(unprotected.count() >= 3, "{lines:?}");
+    let (world, _) = site.connect_with(options(&ours));
+    assert_eq!(world.arange(0, 10, 1).sum().item::<i64>().unwrap(), 45);
+}
+
+/// A guard with certificates of an authority of its own.
+fn keys(name: &str) -> Guard {
+    let authority = Authority::generate().unwrap();
+    let names = ["127.0.0.1".to_owned()];
+    let pair = authority.issue(&names, Role::Server).unwrap();
+    let folder = std::env::temp_dir().join(format!("pantile-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let token = Secret::random().unwrap().to_hex();
+    let texts = [authority.certificate(), &pair.certificate, &pair.key, &token];
+    for (file, text) in pantile_cluster::FILES.iter().zip(texts) {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    let guard = Guard::from_folder(&folder).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    guard
 }
 
 #[test]

@@ -70,6 +70,8 @@ pub enum NetError {
         waited: Duration,
         /// What the last attempt to reach it met.
         reason: String,
+        /// True if it was dialled, false if it should have dialled itself.
+        dialled: bool,
     },
     /// A seat does not fit its world.
     Seat {
@@ -114,7 +116,7 @@ impl fmt::Display for NetError {
             }
             Self::Closed { address } => write!(out, "{address} has closed the connection"),
             Self::Frame { address, error } => write!(out, "from {address} came {error}"),
-            Self::Absent { rank, address, waited, reason } => write!(
+            Self::Absent { rank, address, waited, reason, .. } => write!(
                 out,
                 "rank {rank}, expected at {address}, did not come within {waited:?}: {reason}"
             ),

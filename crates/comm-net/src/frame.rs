@@ -139,6 +139,17 @@ mod tests {
     }
 
     #[test]
+    fn lengths_beyond_32_bits_are_lengths() {
+        for body in [(1 << 32) - 1, 1 << 32, (1 << 32) + 7, 5 << 40] {
+            let front = Front { kind: 1, head: 2, body };
+            assert_eq!(Front::decode(&front.encode(), body), Ok(Some(front)));
+            let (got, most) = (body as u64, BODY_MAX as u64);
+            let long = Err(FrameError::TooLong { part: "body", got, most });
+            assert_eq!(Front::decode(&front.encode(), BODY_MAX), long);
+        }
+    }
+
+    #[test]
     fn what_is_too_long_or_no_frame_is_refused() {
         let long = Front { kind: 1, head: HEAD_MAX + 1, body: 0 }.encode();
         let error = Front::decode(&long, BODY_MAX).unwrap_err();

@@ -163,7 +163,13 @@ fn reach(
         }
         if Instant::now() + pause >= until {
             let (address, reason) = (address.clone(), error.to_string());
-            return Err(NetError::Absent { rank: to, address, waited: wait, reason });
+            return Err(NetError::Absent {
+                rank: to,
+                address,
+                waited: wait,
+                reason,
+                dialled: true,
+            });
         }
         std::thread::sleep(pause);
         pause = PAUSES.1.min(pause * 2);
@@ -189,7 +195,13 @@ fn expect(
         if left.is_zero() {
             let address = seat.addresses[from].clone();
             let reason = "it has not dialled".to_owned();
-            return Err(NetError::Absent { rank: from, address, waited: wait, reason });
+            return Err(NetError::Absent {
+                rank: from,
+                address,
+                waited: wait,
+                reason,
+                dialled: false,
+            });
         }
         let waited = place.changed.wait_timeout(came, left);
         came = waited.unwrap_or_else(PoisonError::into_inner).0;

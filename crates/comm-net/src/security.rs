@@ -96,6 +96,16 @@ impl Tls {
     }
 }
 
+impl Tls {
+    /// The side that listens, for a protocol above TLS that has these names.
+    #[must_use]
+    pub fn server_for(&self, protocols: &[&[u8]]) -> Arc<ServerConfig> {
+        let mut server = ServerConfig::clone(&self.server);
+        server.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        Arc::new(server)
+    }
+}
+
 fn client(
     provider: &Arc<CryptoProvider>,
     roots: &Arc<RootCertStore>,

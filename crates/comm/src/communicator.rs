@@ -51,6 +51,12 @@ impl Communicator {
         self.transport.windows().is_some()
     }
 
+    /// Bodies of more bytes travel better in parts of so many.
+    #[must_use]
+    pub fn part_bytes(&self) -> usize {
+        self.transport.part_bytes()
+    }
+
     /// Why the world ended, if it did.
     #[must_use]
     pub fn failure(&self) -> Option<Arc<Failure>> {
@@ -139,6 +145,14 @@ impl Operation<'_> {
         Ok(())
     }
 
+    /// Sends a body, which stays as it is until the ticket was waited for.
+    ///
+    /// # Errors
+    /// As [`Transport::post_send`].
+    pub fn begin_send(&mut self, to: Rank, body: &Piece) -> Result<Ticket, CommError> {
+        self.transport.post_send(to, TAG, body)
+    }
+
     /// Makes room for the next message of `from`; to be waited for.
     ///
     /// # Errors
@@ -147,7 +161,7 @@ impl Operation<'_> {
         self.transport.post_receive(from, TAG, room)
     }
 
-    /// Waits for a message that room was made for.
+    /// Waits for a message that room was made for, or that was begun to be sent.
     ///
     /// # Errors
     /// As [`Transport::wait`].

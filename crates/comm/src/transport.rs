@@ -47,6 +47,12 @@ pub trait Transport: Send {
     /// Number of ranks in the world.
     fn size(&self) -> usize;
 
+    /// Bodies of more bytes travel better in parts of so many, because whoever makes them can go on
+    /// while they travel. The same on every rank of a world; by default nothing is gained by that.
+    fn part_bytes(&self) -> usize {
+        usize::MAX
+    }
+
     /// From now on this rank is in `call`.
     ///
     /// # Errors

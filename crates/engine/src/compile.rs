@@ -8,14 +8,11 @@ use pantile_plan::{Leg as PlanLeg, Message, Schedule};
 
 use crate::Error;
 use crate::cover::{Cover, overlap};
-use crate::movement::{Body, Fill, Incoming, Leg, Movement, Outgoing, Part, Place};
+use crate::movement::{Body, Fill, Incoming, LINE, Leg, Movement, Outgoing, Part, Parts, Place};
 use crate::places::{Arrays, Frame, Places, listed, local_len};
 
 /// From here on a leg writes past the cache.
 const STREAM_BYTES: usize = 4 << 20;
-
-/// Start of each message in the buffers: a cache line.
-const LINE: usize = 64;
 
 /// Compiles the legs of one movement.
 pub(crate) struct Compiler {
@@ -23,31 +20,42 @@ pub(crate) struct Compiler {
     pub(crate) dtype: DType,
     /// Peers look at each other's memory, so nothing is packed.
     pub(crate) windows: bool,
+    parts: Parts,
+    /// Nothing is computed while messages travel, so they may be packed while they do.
+    by_turns: bool,
     scratch: usize,
 }
 
 impl Compiler {
-    pub(crate) fn new(rank: Rank, dtype: DType, windows: bool) -> Self {
-        Self { rank, dtype, windows, scratch: 0 }
+    /// A compiler for messages that are cut into parts of so many bytes.
+    pub(crate) fn new(rank: Rank, dtype: DType, windows: bool, part_bytes: usize) -> Self {
+        let parts = Parts { elements: (part_bytes / dtype.bytes()).max(1) };
+        Self { rank, dtype, windows, parts, by_turns: false, scratch: 0 }
     }
 
     /// One movement along a path of distributions.
     pub(crate) fn path(mut self, path: &[Distribution]) -> Result<Movement, Error> {
-        let mut legs = Vec::new();
-        let (mut in_place, none) = (true, Frame::default());
-        for (step, pair) in path.windows(2).enumerate() {
-            let places = Arrays { source: (&pair[0], &none), target: (&pair[1], &none) };
-            let schedule = Schedule::between(&pair[0], &pair[1], self.rank)?;
-            let combines = pair[0].has_terms();
-            let (from, to) = ends(step, path.len() - 1);
-            in_place = in_place && !combines && self.is_in_place(&schedule, &places)?;
-            legs.extend(self.legs(&schedule, &places, combines, (from, to))?);
-        }
+        let none = Frame::default();
         let stations = &path[1..path.len() - 1];
         let stations: Vec<usize> = stations.iter().map(|d| local_len(d, self.rank)).collect();
         let (source, target) = (&path[0], &path[path.len() - 1]);
         let lengths = (local_len(source, self.rank), local_len(target, self.rank));
-        in_place &= stations.iter().all(|len| *len == lengths.0) && lengths.0 == lengths.1;
+        let mut in_place = stations.iter().all(|len| *len == lengths.0) && lengths.0 == lengths.1;
+        let mut schedules = Vec::with_capacity(path.len() - 1);
+        for pair in path.windows(2) {
+            let schedule = Schedule::between(&pair[0], &pair[1], self.rank)?;
+            let combines = pair[0].has_terms();
+            in_place =
+                in_place && !combines && self.is_in_place(&schedule, &arrays(pair, &none))?;
+            schedules.push(schedule);
+        }
+        // Halos travel while something is computed: all of them are on their way before that.
+        self.by_turns = !in_place;
+        let mut legs = Vec::new();
+        for (step, (pair, schedule)) in path.windows(2).zip(&schedules).enumerate() {
+            let (combines, ends) = (pair[0].has_terms(), ends(step, path.len() - 1));
+            legs.extend(self.legs(schedule, &arrays(pair, &none), combines, ends)?);
+        }
         Ok(self.movement(lengths, stations, legs, in_place))
     }
 
@@ -58,6 +66,7 @@ impl Compiler {
         places: &dyn Places,
         combines: bool,
     ) -> Result<Movement, Error> {
+        self.by_turns = true;
         let legs = self.legs(schedule, places, combines, (Place::Source, Place::Target))?;
         let lengths = places.lengths(self.rank);
         Ok(self.movement(lengths, Vec::new(), legs, false))
@@ -71,8 +80,19 @@ impl Compiler {
         in_place: bool,
     ) -> Movement {
         let (rank, dtype, scratch) = (self.rank, self.dtype, self.scratch);
-        let (name, fingerprint) = ("movement", 0);
-        Movement { name, fingerprint, rank, dtype, lengths, stations, scratch, legs, in_place }
+        let (name, fingerprint, parts) = ("movement", 0, self.parts);
+        Movement {
+            name,
+            fingerprint,
+            rank,
+            dtype,
+            lengths,
+            stations,
+            scratch,
+            parts,
+            legs,
+            in_place,
+        }
     }
 
     fn legs(
@@ -155,6 +175,10 @@ impl Compiler {
         let body = match layouts.as_slice() {
             _ if self.windows => None,
             [one] if one.contiguous().is_some() => one.contiguous().map(Body::InPlace),
+            _ if self.takes_turns(elements) => {
+                let nest = |one: &Layout, dense: &Layout| Nest::joint(one, dense);
+                Some(self.turns(&layouts, elements, nest)?)
+            }
             _ => Some(Body::Packed { at: self.buffer(elements), nests: pack(&layouts)? }),
         };
         Ok(Outgoing { peer: message.peer, elements, body })
@@ -169,6 +193,7 @@ impl Compiler {
         let peer = message.peer;
         let looks = self.windows || peer == self.rank;
         let (mut parts, mut elements) = (Vec::with_capacity(message.parts.len()), 0);
+        let mut targets = Vec::with_capacity(message.parts.len());
         for transfer in &message.parts {
             let target = places.target(self.rank, transfer)?;
             let source = match looks {
@@ -184,15 +209,53 @@ impl Compiler {
                     parts.push(Part { nest, sets, saved: false });
                 }
             }
+            targets.push(target);
         }
         let body = match parts.as_slice() {
             _ if looks => None,
             [Part { nest, sets: true, .. }] if nest.target_contiguous().is_some() => {
                 nest.target_contiguous().map(Body::InPlace)
             }
+            // Terms of one sender come before those of the next, so they are not taken in turns.
+            _ if !cover.combines() && self.takes_turns(elements) => {
+                let nest = |one: &Layout, dense: &Layout| Nest::joint(dense, one);
+                Some(self.turns(&targets, elements, nest)?)
+            }
             _ => Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() }),
         };
         Ok(Incoming { peer, elements, parts, body })
+    }
+
+    /// True if a message of so many elements is packed, or unpacked, part by part.
+    fn takes_turns(&self, elements: usize) -> bool {
+        self.by_turns && self.parts.count(elements) > Parts::TURNS
+    }
+
+    /// A message of these layouts, part by part.
+    fn turns(
+        &mut self,
+        layouts: &[Layout],
+        elements: usize,
+        nest: impl Fn(&Layout, &Layout) -> Result<Nest, pantile_kernels::Error>,
+    ) -> Result<Body, Error> {
+        let places = [(); Parts::TURNS].map(|()| self.buffer(self.parts.elements));
+        let at = places[0];
+        let mut parts = Vec::with_capacity(self.parts.count(elements));
+        for part in 0..self.parts.count(elements) {
+            let range = self.parts.range(part, elements);
+            let (mut nests, mut before, mut packed) = (Vec::new(), 0, 0);
+            for layout in layouts {
+                let start = range.start.clamp(before, before + layout.len()) - before;
+                let stop = range.end.clamp(before, before + layout.len()) - before;
+                for one in layout.cut(start..stop) {
+                    nests.push(nest(&one, &Layout::dense(packed, one.len()))?);
+                    packed += one.len();
+                }
+                before += layout.len();
+            }
+            parts.push(nests);
+        }
+        Ok(Body::Turns { at, parts })
     }
 
     /// Room for a message in the buffers: its first byte.
@@ -258,6 +321,11 @@ impl Compiler {
         }
         Ok(true)
     }
+}
+
+/// The two sides of a step of a path.
+fn arrays<'a>(pair: &'a [Distribution], none: &'a Frame) -> Arrays<'a> {
+    Arrays { source: (&pair[0], none), target: (&pair[1], none) }
 }
 
 /// The first two arrivals as one loop, if the second is combined with all of the first.

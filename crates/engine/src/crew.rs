@@ -19,7 +19,7 @@ use pantile_ir::lower::{Executable, Recipe};
 use smallvec::SmallVec;
 
 use crate::afar::Afar;
-use crate::{Counters, Engine, Error, Given, Made, Runner, Scheme, ThreadsError, Tile};
+use crate::{Counters, Engine, Error, Given, Made, Pool, Runner, Scheme, ThreadsError, Tile};
 
 /// How long a caller waits before it is asked whether it still wants to.
 const LISTEN: Duration = Duration::from_millis(50);
@@ -130,6 +130,13 @@ impl Crew {
     /// Ends programs of the ranks whose memory is here once `stop` is true; see [`Engine::stop_if`].
     pub fn stop_if(&mut self, stop: &Arc<AtomicBool>) {
         self.each(|hand| hand.engine.stop_if(Arc::clone(stop)));
+    }
+
+    /// From now on the memory of new arrays comes from this pool, for the rank that this process is.
+    pub fn set_pool(&mut self, pool: &Pool) {
+        if let Hands::Alone(hand) = &mut self.hands {
+            hand.engine.set_pool(pool);
+        }
     }
 
     /// Ranks that are elsewhere.

@@ -59,11 +59,13 @@ pub struct Engine {
     order: VecDeque<Key>,
     scratch: Memory,
     stations: Vec<Memory>,
-    tickets: Vec<Option<Ticket>>,
+    tickets: Vec<Ticket>,
     counters: Counters,
     pool: Pool,
     helpers: Arc<Helpers>,
     stop: Option<Arc<AtomicBool>>,
+    /// Longer messages are cut into parts of so many bytes.
+    part_bytes: usize,
 }
 
 impl Engine {
@@ -72,6 +74,7 @@ impl Engine {
     pub fn new(mut communicator: Communicator) -> Self {
         Self {
             terrain: Terrain::new(communicator.has_windows()),
+            part_bytes: communicator.part_bytes(),
             communicator,
             movements: BTreeMap::new(),
             order: VecDeque::new(),
@@ -166,6 +169,11 @@ impl Engine {
         Arc::clone(&self.helpers)
     }
 
+    /// From now on new memory comes from this pool, which others may know, too.
+    pub fn set_pool(&mut self, pool: &Pool) {
+        self.pool = pool.clone();
+    }
+
     /// Memory of arrays that are gone.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
@@ -180,6 +188,14 @@ impl Engine {
     /// has to set the same. Movements that are kept are forgotten.
     pub fn set_large_bytes(&mut self, bytes: usize) {
         self.terrain.large_bytes = bytes;
+        self.movements.clear();
+        self.order.clear();
+    }
+
+    /// Messages of more bytes are cut into parts, so that they are packed and unpacked while they
+    /// travel. Every rank has to set the same. Movements that are kept are forgotten.
+    pub fn set_part_bytes(&mut self, bytes: usize) {
+        self.part_bytes = bytes.max(1);
         self.movements.clear();
         self.order.clear();
     }
@@ -251,7 +267,7 @@ impl Engine {
         }
         self.check_ranks(source)?;
         self.check_ranks(target)?;
-        let mut movement = compile(&|| Compiler::new(self.rank(), dtype, self.terrain.windows))?;
+        let mut movement = compile(&|| self.compiler(dtype))?;
         movement.name = name;
         let how = (u128::from(dtype.code()) << 8) | kind as u128;
         movement.fingerprint = folded(&[key.2.0, key.3.0, how]);
@@ -271,7 +287,7 @@ impl Engine {
         self.check_ranks(&cells.source)?;
         self.check_ranks(&cells.target)?;
         let schedule = Schedule::between(&cells.source, &cells.target, self.rank())?;
-        let compiler = Compiler::new(self.rank(), dtype, self.terrain.windows);
+        let compiler = self.compiler(dtype);
         let mut movement = compiler.straight(&schedule, cells, cells.source.has_terms())?;
         let (source, target) = (cells.source.fingerprint(), cells.target.fingerprint());
         let counts = Fingerprint::of(&format!("{:?}", cells.counts));
@@ -295,7 +311,7 @@ impl Engine {
         self.check_ranks(source.0)?;
         self.check_ranks(target.0)?;
         let schedule = Schedule::between(source.0, target.0, self.rank())?;
-        let compiler = Compiler::new(self.rank(), dtype, self.terrain.windows);
+        let compiler = self.compiler(dtype);
         let places = Arrays { source, target };
         let mut movement = compiler.straight(&schedule, &places, source.0.has_terms())?;
         let frames = Fingerprint::of(&format!("{:?} {:?}", source.1, target.1));
@@ -385,9 +401,7 @@ impl Engine {
     }
 
     /// What movements work with.
-    pub(crate) fn parts(
-        &mut self,
-    ) -> (&mut Communicator, &[Memory], &Memory, &mut Vec<Option<Ticket>>) {
+    pub(crate) fn parts(&mut self) -> (&mut Communicator, &[Memory], &Memory, &mut Vec<Ticket>) {
         let Self { communicator, stations, scratch, tickets, .. } = self;
         (communicator, stations, scratch, tickets)
     }
@@ -492,6 +506,10 @@ impl Engine {
         let error = Error::WrongTile { rank: self.rank(), side, expected, got };
         self.fail(Some(call.clone()), &error);
         Err(error)
+    }
+
+    fn compiler(&self, dtype: DType) -> Compiler {
+        Compiler::new(self.rank(), dtype, self.terrain.windows, self.part_bytes)
     }
 
     fn check_ranks(&self, distribution: &Distribution) -> Result<(), Error> {

@@ -1,12 +1,14 @@
 //! Running a compiled movement.
 #![allow(unsafe_code, reason = "runs loops over the memory of this rank and of its peers")]
 
-use pantile_comm::{CommError, Memory, Operation, Piece, Ticket, Windows};
+mod messages;
+
+use pantile_comm::{CommError, Memory, Operation, Ticket, Windows};
 use pantile_kernels::pack::{self, Share, Twin};
 use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 
 use crate::helpers::Helpers;
-use crate::movement::{Body, Incoming, Leg, Movement, Outgoing, Part, Place};
+use crate::movement::{Body, Incoming, Leg, Movement, Part, Place};
 
 /// The memory that one run of a movement works on.
 ///
@@ -43,7 +45,7 @@ pub(crate) fn run(
     operation: &mut Operation<'_>,
     movement: &Movement,
     buffers: &Buffers<'_>,
-    tickets: &mut Vec<Option<Ticket>>,
+    tickets: &mut Vec<Ticket>,
     between: &mut dyn FnMut(),
 ) -> Result<(), CommError> {
     for leg in &movement.legs {
@@ -113,6 +115,7 @@ impl<'a> LegRunner<'a> {
                     std::ptr::copy_nonoverlapping(from, start, outgoing.elements * self.element)
                 }
             }
+            Body::Turns { .. } => unreachable!("movements in place take no turns"),
         }
     }
 
@@ -128,6 +131,7 @@ impl<'a> LegRunner<'a> {
                     std::ptr::copy_nonoverlapping(start, to, incoming.elements * self.element)
                 }
             }
+            Body::Turns { .. } => unreachable!("movements in place take no turns"),
         }
     }
 
@@ -200,61 +204,6 @@ impl<'a> LegRunner<'a> {
         }
     }
 
-    fn by_messages(
-        &self,
-        operation: &mut Operation<'_>,
-        tickets: &mut Vec<Option<Ticket>>,
-        between: &mut dyn FnMut(),
-    ) -> Result<(), CommError> {
-        tickets.clear();
-        for incoming in &self.leg.receives {
-            let ticket = match &incoming.body {
-                Some(body) => {
-                    let room = self.piece(self.to, body, incoming.elements);
-                    Some(operation.receive(incoming.peer, &room)?)
-                }
-                None => None,
-            };
-            tickets.push(ticket);
-        }
-        for outgoing in &self.leg.sends {
-            operation.send(outgoing.peer, &self.packed(outgoing))?;
-        }
-        between();
-        for (incoming, ticket) in self.leg.receives.iter().zip(tickets.iter()) {
-            let Some(ticket) = ticket else {
-                self.take(incoming, self.from.start().as_ptr());
-                continue;
-            };
-            operation.wait(*ticket)?;
-            if let Some(Body::Packed { at, .. }) = incoming.body {
-                self.take(incoming, self.scratch.start().as_ptr().wrapping_add(at));
-            }
-        }
-        // What was sent straight out of memory may be written in the next leg.
-        operation.sent()
-    }
-
-    /// The bytes of a message in memory or in the buffers.
-    fn piece(&self, memory: &Memory, body: &Body, elements: usize) -> Piece {
-        let bytes = elements * self.element;
-        match body {
-            Body::InPlace(start) => memory.piece(start * self.element, bytes),
-            Body::Packed { at, .. } => self.scratch.piece(*at, bytes),
-        }
-    }
-
-    fn packed(&self, outgoing: &Outgoing) -> Piece {
-        let body = outgoing.body.as_ref().expect("messages have bodies");
-        let piece = self.piece(self.from, body, outgoing.elements);
-        if let Body::Packed { nests, .. } = body {
-            for nest in nests {
-                self.copy(nest, self.from.start().as_ptr(), piece.as_ptr(), false);
-            }
-        }
-        piece
-    }
-
     /// Puts what arrived where it belongs.
     fn take(&self, incoming: &Incoming, source: *const u8) {
         let target = self.to.start().as_ptr();
@@ -274,14 +223,28 @@ impl<'a> LegRunner<'a> {
     }
 
     fn copy(&self, nest: &Nest, source: *const u8, target: *mut u8, streaming: bool) {
-        let pieces = self.helpers.map_or(1, |team| team.pieces(2 * nest.len() * self.element));
+        self.copy_share(nest, Share::ALL, (source, target), streaming);
+    }
+
+    /// A share of a copy, which helpers share in turn.
+    fn copy_share(
+        &self,
+        nest: &Nest,
+        share: Share,
+        (source, target): (*const u8, *mut u8),
+        streaming: bool,
+    ) {
+        let bytes = 2 * nest.len() * self.element / share.of;
+        let pieces = self.helpers.map_or(1, |team| team.pieces(bytes));
         let (Some(helpers), 2..) = (self.helpers, pieces) else {
             // SAFETY: invariants 1 to 3 of the buffers.
-            return unsafe { pack::copy(nest, self.element, source, target, streaming) };
+            return unsafe {
+                pack::copy_share(nest, share, self.element, (source, target), streaming)
+            };
         };
         let ends = Ends(source, target);
         let done = helpers.run(pieces, &|part, _| {
-            let share = Share { part, of: pieces };
+            let share = Share { part: share.part * pieces + part, of: share.of * pieces };
             // SAFETY: the same; shares have no cell of the target in common.
             unsafe { pack::copy_share(nest, share, self.element, ends.get(), streaming) };
             Ok(())

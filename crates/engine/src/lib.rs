@@ -59,6 +59,7 @@ pub use foreign::{Foreign, Pick, TilePlaces};
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
 pub use places::Frame;
+pub use pool::Pool;
 pub use program::{Event, Given, Made, Overlap, Runner};
 pub use scheme::{Scheme, SchemeError};
 pub use threads::{THREADS_MAX, ThreadsError, check_threads, threads_from_text};

@@ -1,9 +1,14 @@
 //! One rank's share of a movement, compiled.
 
+use std::ops::Range;
+
 use pantile_comm::Rank;
 use pantile_geometry::Operator;
 use pantile_kernels::pack::Twin;
 use pantile_kernels::{DType, Nest};
+
+/// Start of each message in the buffers: a cache line.
+pub(crate) const LINE: usize = 64;
 
 /// One rank's share of a movement for elements of one type: whom to talk to, and loops over local
 /// memory. Made by an [`Engine`](crate::Engine) of any rank, it can be run by that rank as often as
@@ -26,6 +31,7 @@ pub struct Movement {
     pub(crate) stations: Vec<usize>,
     /// Bytes of message buffers.
     pub(crate) scratch: usize,
+    pub(crate) parts: Parts,
     pub(crate) legs: Vec<Leg>,
     /// Source and target may be the same tile.
     pub(crate) in_place: bool,
@@ -56,7 +62,12 @@ impl Movement {
         self.in_place
     }
 
-    /// Messages that this rank sends to others, and their bytes.
+    /// Bytes of one of the places of the buffers that take turns.
+    pub(crate) fn place_bytes(&self) -> usize {
+        (self.parts.elements * self.dtype.bytes()).next_multiple_of(LINE)
+    }
+
+    /// Messages that this rank sends to others, and their bytes; one that is cut is one.
     #[must_use]
     pub fn sends(&self) -> (usize, usize) {
         let sends = || self.legs.iter().flat_map(|leg| &leg.sends);
@@ -131,6 +142,36 @@ pub(crate) enum Body {
     InPlace(usize),
     /// Packed into, or to be unpacked from, the message buffers at this byte.
     Packed { at: usize, nests: Vec<Nest> },
+    /// Part by part through a few places of the message buffers that take turns, from this byte on:
+    /// loops of every part. What was packed is still in the cache when it is sent, and what has
+    /// arrived when it is unpacked.
+    Turns { at: usize, parts: Vec<Vec<Nest>> },
+}
+
+/// How long messages are cut.
+///
+/// All ranks cut alike, so that parts meet rooms of their size; which of them packs them by turns is
+/// its own business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// Elements of a part; a message of no more is not cut.
+    pub(crate) elements: usize,
+}
+
+impl Parts {
+    /// Places of the buffers that take turns.
+    pub(crate) const TURNS: usize = 4;
+
+    /// Parts of a message, at least one: an empty message is a message.
+    pub(crate) fn count(self, elements: usize) -> usize {
+        elements.div_ceil(self.elements).max(1)
+    }
+
+    /// The elements of one part of a message.
+    pub(crate) fn range(self, part: usize, elements: usize) -> Range<usize> {
+        let start = part.saturating_mul(self.elements).min(elements);
+        start..start.saturating_add(self.elements).min(elements)
+    }
 }
 
 /// What arrives from one peer.
@@ -151,4 +192,26 @@ pub(crate) struct Part {
     pub(crate) sets: bool,
     /// Comes from what was kept of the own cells.
     pub(crate) saved: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_tile_a_message_of_any_length() {
+        for (part, elements) in [(3, 0), (3, 1), (3, 3), (3, 10), (1 << 15, (5 << 30) + 7)] {
+            let parts = Parts { elements: part };
+            let (mut at, count) = (0, parts.count(elements));
+            for number in 0..count {
+                let range = parts.range(number, elements);
+                assert_eq!(range.start, at);
+                assert!(range.len() == part || number + 1 == count);
+                at = range.end;
+            }
+            assert_eq!(at, elements);
+        }
+        let whole = Parts { elements: usize::MAX };
+        assert_eq!((whole.count(7), whole.range(0, 7)), (1, 0..7));
+    }
 }

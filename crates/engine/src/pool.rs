@@ -2,6 +2,7 @@
 //! arithmetic that fills them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,9 +24,16 @@ const KEPT: Duration = Duration::from_secs(10);
 /// Sizes are rounded up to this, so that nearly equal ones fit.
 const GRAIN: usize = 4 << 10;
 
-/// The memory of one rank. Clones are the same pool.
+/// Memory that tiles leave behind, for the next ones: of one rank, or of a client that fetches
+/// elements. Clones are the same pool.
 #[derive(Clone, Default)]
-pub(crate) struct Pool(Arc<Mutex<Free>>);
+pub struct Pool(Arc<Mutex<Free>>);
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Pool({} bytes free)", self.free_bytes())
+    }
+}
 
 /// What nobody uses now. Bytes of truths stay truths: other bits would be no values of theirs.
 #[derive(Default)]
@@ -66,6 +74,34 @@ impl Pool {
         Tile::pooled(memory, dtype, len, self.clone()).poisoned()
     }
 
+    /// So many elements whose bytes a function writes, as [`Tile::filled`] makes them, in memory that
+    /// was used before where there is some.
+    ///
+    /// # Errors
+    /// What the function says.
+    ///
+    /// # Panics
+    /// If there is not so much memory.
+    pub fn filled<E>(
+        &self,
+        dtype: DType,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Option<Tile>, E> {
+        if dtype == DType::Bool {
+            // What strangers write may be no truths; their memory must not become that of truths.
+            return Tile::filled(dtype, len, fill);
+        }
+        let mut tile = self.tile(dtype, len);
+        fill(tile.bytes_mut())?;
+        Ok(Some(tile))
+    }
+
+    /// Lets go what was not used lately.
+    pub fn trim(&self) {
+        self.lock().shrink(Instant::now());
+    }
+
     /// Takes memory back; lets go what is too much.
     pub(crate) fn give_back(&self, memory: &Memory, dtype: DType) {
         let mut state = self.lock();
@@ -80,7 +116,8 @@ impl Pool {
     }
 
     /// Bytes that nobody uses.
-    pub(crate) fn free_bytes(&self) -> usize {
+    #[must_use]
+    pub fn free_bytes(&self) -> usize {
         self.lock().free
     }
 
@@ -136,6 +173,30 @@ mod tests {
         let kept = pool.tile(DType::F64, 1 << 16);
         assert_eq!(start(&kept), place);
         assert_ne!(start(&pool.tile(DType::F64, 1 << 16)), place, "in use");
+    }
+
+    #[test]
+    fn what_is_written_by_others_lies_in_memory_that_was_used_before() {
+        let pool = Pool::default();
+        let write = |byte: u8| {
+            move |bytes: &mut [u8]| {
+                bytes.fill(byte);
+                Ok::<(), ()>(())
+            }
+        };
+        let one = pool.filled(DType::U16, 1 << 16, write(3)).unwrap().unwrap();
+        let place = one.memory().start();
+        assert_eq!(one.as_slice::<u16>()[77], 0x0303);
+        drop(one);
+        let two = pool.filled(DType::F32, 1 << 15, write(0)).unwrap().unwrap();
+        assert_eq!(two.memory().start(), place);
+        assert_eq!(two.as_slice::<f32>()[0], 0.0);
+        drop(two);
+        assert_eq!(pool.filled(DType::F32, 1 << 15, |_| Err("no")).unwrap_err(), "no");
+        assert!(pool.free_bytes() > 0, "what was refused comes back");
+        let truths = pool.filled(DType::Bool, 1 << 17, write(1)).unwrap().unwrap();
+        assert_ne!(truths.memory().start(), place);
+        assert!(pool.filled(DType::Bool, 1 << 17, write(2)).unwrap().is_none());
     }
 
     #[test]

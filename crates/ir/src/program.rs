@@ -113,6 +113,21 @@ impl Program {
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)
     }
+
+    /// How many operations are written in it, those in loops once.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        self.functions.iter().map(|function| function.body.all_operations()).sum()
+    }
+}
+
+impl Block {
+    fn all_operations(&self) -> usize {
+        let inside = |operation: &Operation| {
+            1 + operation.blocks.iter().map(Self::all_operations).sum::<usize>()
+        };
+        self.operations.iter().map(inside).sum()
+    }
 }
 
 impl Function {

@@ -1,5 +1,7 @@
 //! Where the elements of a region lie in one memory.
 
+mod cut;
+
 use pantile_geometry::{Indices, Slab};
 
 use crate::Error;

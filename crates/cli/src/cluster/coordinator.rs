@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use pantile_cluster::{Coordinator, CoordinatorOptions};
 
-use super::life::{Life, dialled};
+use super::life::{Life, dialled, tell};
 use super::protection::Protection;
 use super::{host_and_port, named_host_and_port};
 use crate::report::Report;
@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     options.address = arguments.listen.clone();
     options.workers = arguments.workers.clone();
     options.guard = arguments.protection.guard()?;
+    options.tell = tell();
     let end = arguments.life.end();
     let coordinator = Coordinator::start(&options)?;
     let address = dialled(&host, coordinator.address());

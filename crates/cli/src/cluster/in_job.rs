@@ -47,6 +47,7 @@ pub(super) fn run(site: &Site, (rank, ranks): (usize, usize)) -> Result<Report> 
     let mut options = CoordinatorOptions::default();
     options.address = site.listen.clone();
     options.guard = site.protection.guard()?;
+    options.tell = super::life::tell();
     let end = site.life.end();
     let coordinator = Coordinator::start(&options)?;
     let until = Instant::now() + COME;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use pantile_cluster::Tell;
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Life {
@@ -66,6 +67,12 @@ fn wait_for_end_of_input() {
 /// A line on standard error; who does not read it does not want it.
 pub(super) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Says on standard error who was refused.
+#[allow(clippy::unnecessary_wraps, reason = "it is an option that is set")]
+pub(super) fn tell() -> Option<Tell> {
+    Some(Arc::new(say))
 }
 
 /// Whoever sees the file sees all of it.

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use pantile_cluster::{Cluster, Coordinator, CoordinatorOptions};
 use pantile_engine::Scheme;
 
-use super::life::{Life, dialled, say};
+use super::life::{Life, dialled, say, tell};
 use super::protection::Protection;
 use super::{in_job, keys, named_host_and_port, status, worker};
 use crate::numbers::{parse_bytes, plural, up_to};
@@ -114,6 +114,7 @@ fn serve(site: &Site) -> Result<Report> {
     let mut options = CoordinatorOptions::default();
     options.address = site.listen.clone();
     options.guard = site.protection.guard()?;
+    options.tell = tell();
     let end = site.life.end();
     let coordinator = Coordinator::start(&options)?;
     let address = dialled(&host, coordinator.address());

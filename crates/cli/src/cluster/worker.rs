@@ -8,7 +8,7 @@ use pantile_cluster::{ClusterError, Worker, WorkerOptions};
 use pantile_comm::Options;
 use pantile_engine::Scheme;
 
-use super::life::{Life, dialled, say};
+use super::life::{Life, dialled, say, tell};
 use super::protection::Protection;
 use super::{host_and_port, is_loopback, named_host_and_port};
 use crate::numbers::{parse_bytes, up_to};
@@ -78,6 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     options.memory = arguments.memory.unwrap_or(0) as u64;
     options.scheme = crate::run::scheme(arguments.scheme)?;
     options.guard = arguments.protection.guard()?;
+    options.tell = tell();
     options.options = Options::from_text(std::env::var("PANTILE_DEADLINE").ok().as_deref())?;
     let worker = Worker::new(&options)?;
     match (&arguments.coordinator, &arguments.listen) {

@@ -170,10 +170,11 @@ impl Site {
 
     /// The table of workers, once there are so many.
     pub(crate) fn wait_for(&self, workers: usize, options: &str) -> String {
-        let words = format!(" {workers} worker{}\n", if workers == 1 { "" } else { "s" });
+        let words = format!(" {workers} worker{}", if workers == 1 { "" } else { "s" });
+        let ends = ["\n", ", "].map(|end| format!("{words}{end}"));
         soon("workers", || {
             let text = self.folder.prints(&format!("cluster status {} {options}", self.address));
-            text.contains(&words).then_some(text)
+            ends.iter().any(|words| text.contains(words)).then_some(text)
         })
     }
 }

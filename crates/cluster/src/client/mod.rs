@@ -10,7 +10,7 @@ use std::time::Duration;
 use pantile_comm::Rank;
 use pantile_comm_net::{Connection, Greeting, Secret, dial};
 use pantile_engine::{
-    Afar, ArrayId, Counters, Crew, Error, Job, ThreadsError, Tile, check_threads,
+    Afar, ArrayId, Counters, Crew, Error, Job, Pool, ThreadsError, Tile, check_threads,
 };
 use pantile_geometry::Fingerprint;
 
@@ -61,6 +61,8 @@ pub struct Cluster {
     runs: u64,
     threads: usize,
     traffic: Arc<Counted>,
+    /// Memory of elements that were fetched and are not needed any more.
+    pool: Pool,
 }
 
 /// What a client has sent and received so far.
@@ -128,7 +130,19 @@ impl Cluster {
         let carriers = opened.seats.iter().map(|_| None).collect();
         let (sent, traffic) = (BTreeMap::new(), Arc::default());
         let (runs, threads) = (0, 1);
-        Ok(Self { link, options, opened, secret, world, carriers, sent, runs, threads, traffic })
+        Ok(Self {
+            link,
+            options,
+            opened,
+            secret,
+            world,
+            carriers,
+            sent,
+            runs,
+            threads,
+            traffic,
+            pool: Pool::default(),
+        })
     }
 
     /// What a coordinator knows of its workers, without opening a session.
@@ -136,6 +150,14 @@ impl Cluster {
     /// # Errors
     /// As [`Cluster::connect`].
     pub fn status(address: &str, guard: &Guard) -> Result<Vec<WorkerStatus>, ClusterError> {
+        Ok(Self::overview(address, guard)?.workers)
+    }
+
+    /// What a coordinator knows of its workers and of itself, without opening a session.
+    ///
+    /// # Errors
+    /// As [`Cluster::connect`].
+    pub fn overview(address: &str, guard: &Guard) -> Result<wire::Status, ClusterError> {
         let mut link = Link::connect(address, guard)?;
         let lost = |fault: Fault| ClusterError::Engine(fault.into());
         link.ask(ask::What::Status(wire::Nothing {})).map_err(lost)?;
@@ -143,7 +165,7 @@ impl Cluster {
             answer::What::Status(status) => Some(status),
             _ => None,
         });
-        Ok(status.map_err(lost)?.workers)
+        status.map_err(lost)
     }
 
     /// Number of ranks.
@@ -315,14 +337,14 @@ impl Afar for Cluster {
     }
 
     fn get(&mut self, id: ArrayId, ranks: &[Rank]) -> Result<Vec<(Rank, Arc<Tile>)>, Error> {
+        let pool = self.pool.clone();
         let tiles = self.carry(ranks, |connection, rank| {
             connection.send(GET, &About { rank: rank as u64, array: id.0 }.encode(), &[])?;
             let answer = connection.receive()?;
             match answer.kind {
                 HEAD => {
-                    let (dtype, elements) =
-                        decode_size(&answer.head, u64::MAX).map_err(DataError::Said)?;
-                    Ok(Arc::new(receive_body(connection, dtype, elements)?))
+                    let size = decode_size(&answer.head, u64::MAX).map_err(DataError::Said)?;
+                    Ok(Arc::new(receive_body(connection, &pool, size)?))
                 }
                 FAULT => Err(DataError::Said(String::from_utf8_lossy(&answer.head).into_owned())),
                 kind => Err(DataError::Said(format!("got a frame of kind {kind}"))),
@@ -366,3 +388,6 @@ impl Afar for Cluster {
         Ok(std::mem::replace(&mut self.threads, threads))
     }
 }
+
+#[cfg(test)]
+mod tests;

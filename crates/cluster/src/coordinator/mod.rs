@@ -2,6 +2,7 @@
 
 mod state;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +16,8 @@ use tonic::{Request, Response, Status, Streaming};
 use crate::ClusterError;
 use crate::control::coordinator_server::{Coordinator as Service, CoordinatorServer};
 use crate::control::worker_client::WorkerClient;
-use crate::guard::{Gate, Guard};
+use crate::guard::{Guard, caller};
+use crate::refusals::{Refusals, Tell};
 use crate::wire::{Answer, Ask, MESSAGE_MAX, Order, Say};
 use state::{Event, State};
 
@@ -29,7 +31,7 @@ const TICK: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// What a coordinator is like.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct CoordinatorOptions {
     /// Where it listens: `HOST:PORT`, port 0 for any.
@@ -38,12 +40,24 @@ pub struct CoordinatorOptions {
     pub workers: Vec<String>,
     /// How it protects itself.
     pub guard: Guard,
+    /// Who is told of those that were refused, at most ten lines a minute.
+    pub tell: Option<Tell>,
+}
+
+impl fmt::Debug for CoordinatorOptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("CoordinatorOptions")
+            .field("address", &self.address)
+            .field("workers", &self.workers)
+            .field("guard", &self.guard)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for CoordinatorOptions {
     fn default() -> Self {
         let address = "127.0.0.1:7420".to_owned();
-        Self { address, workers: Vec::new(), guard: Guard::default() }
+        Self { address, workers: Vec::new(), guard: Guard::default(), tell: None }
     }
 }
 
@@ -65,17 +79,19 @@ impl Coordinator {
         let bound = runtime.block_on(crate::bind(&options.address, &options.guard));
         let (listener, address) = bound?;
         let _inside = runtime.enter();
-        let events = watch();
-        let desk = Desk { events: events.clone(), next: Arc::new(AtomicU64::new(1)) };
+        let refusals = Refusals::new(options.tell.clone());
+        let events = watch(Arc::clone(&refusals));
+        let next = Arc::new(AtomicU64::new(1));
+        let desk = Desk { events, next, refusals: Arc::clone(&refusals) };
         for worker in &options.workers {
             runtime.spawn(attach(worker.clone(), options.guard.clone(), desk.clone()));
         }
         let stop = Arc::new(AtomicBool::new(false));
-        let mut server = options.guard.server()?;
+        let mut server = options.guard.server();
         let service = CoordinatorServer::new(desk).max_decoding_message_size(MESSAGE_MAX);
-        let service = InterceptedService::new(service, Gate(options.guard.token()));
+        let service = InterceptedService::new(service, options.guard.gate(&refusals));
         let until = crate::stopped(Arc::clone(&stop));
-        let incoming = crate::incoming(listener);
+        let incoming = crate::incoming(listener, &options.guard, &refusals);
         let served = runtime.spawn(async move {
             let served = server.add_service(service).serve_with_incoming_shutdown(incoming, until);
             // Nobody is left to be told.
@@ -107,7 +123,7 @@ impl Drop for Coordinator {
 }
 
 /// Starts the task that handles events, one after the other.
-fn watch() -> mpsc::Sender<Event> {
+fn watch(refusals: Arc<Refusals>) -> mpsc::Sender<Event> {
     let (events, mut happened) = mpsc::channel(QUEUE);
     let ticks = events.clone();
     tokio::spawn(async move {
@@ -116,7 +132,7 @@ fn watch() -> mpsc::Sender<Event> {
         }
     });
     tokio::spawn(async move {
-        let mut state = State::new(Instant::now());
+        let mut state = State::new(Instant::now(), refusals);
         while let Some(event) = happened.recv().await {
             state.handle(event);
         }
@@ -129,6 +145,7 @@ fn watch() -> mpsc::Sender<Event> {
 struct Desk {
     events: mpsc::Sender<Event>,
     next: Arc<AtomicU64>,
+    refusals: Arc<Refusals>,
 }
 
 impl Desk {
@@ -136,8 +153,15 @@ impl Desk {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Notes messages that were not taken; connections may break for other reasons, too.
+    fn look_at(&self, from: &str, status: &Status) {
+        if crate::is_refusal(status) {
+            self.refusals.note(&from, &status.message());
+        }
+    }
+
     /// Passes on what a worker says until it is gone.
-    async fn hear(&self, id: u64, mut says: Streaming<Say>) {
+    async fn hear(&self, id: u64, from: &str, mut says: Streaming<Say>) {
         let reason = loop {
             match says.message().await {
                 Ok(Some(say)) => {
@@ -146,7 +170,10 @@ impl Desk {
                     }
                 }
                 Ok(None) => break "it has left".to_owned(),
-                Err(status) => break format!("its connection broke: {}", status.message()),
+                Err(status) => {
+                    self.look_at(from, &status);
+                    break format!("its connection broke: {}", status.message());
+                }
             }
         };
         let _ = self.events.send(Event::WorkerGone(id, reason)).await;
@@ -165,7 +192,7 @@ async fn attach(address: String, guard: Guard, desk: Desk) {
             if let Ok(says) = client.attach(orders).await {
                 let id = desk.number();
                 let _ = desk.events.send(Event::WorkerCame(id, out)).await;
-                desk.hear(id, says.into_inner()).await;
+                desk.hear(id, &address, says.into_inner()).await;
             }
         }
         tokio::time::sleep(AGAIN).await;
@@ -182,9 +209,9 @@ impl Service for Desk {
         request: Request<Streaming<Say>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
         let (out, outgoing) = mpsc::channel(QUEUE);
-        let (id, desk) = (self.number(), self.clone());
+        let (id, desk, from) = (self.number(), self.clone(), caller(&request));
         let _ = self.events.send(Event::WorkerCame(id, out)).await;
-        tokio::spawn(async move { desk.hear(id, request.into_inner()).await });
+        tokio::spawn(async move { desk.hear(id, &from, request.into_inner()).await });
         Ok(Response::new(ReceiverStream::new(outgoing)))
     }
 
@@ -193,13 +220,22 @@ impl Service for Desk {
         request: Request<Streaming<Ask>>,
     ) -> Result<Response<Self::SessionStream>, Status> {
         let (out, outgoing) = mpsc::channel(QUEUE);
-        let (id, desk) = (self.number(), self.clone());
-        let _ = self.events.send(Event::ClientCame(id, out)).await;
+        let (id, desk, from) = (self.number(), self.clone(), caller(&request));
+        let _ = self.events.send(Event::ClientCame(id, from.clone(), out)).await;
         tokio::spawn(async move {
             let mut asks = request.into_inner();
-            while let Ok(Some(ask)) = asks.message().await {
-                if desk.events.send(Event::ClientAsked(id, ask)).await.is_err() {
-                    return;
+            loop {
+                match asks.message().await {
+                    Ok(Some(ask)) => {
+                        if desk.events.send(Event::ClientAsked(id, ask)).await.is_err() {
+                            return;
+                        }
+                    }
+                    Ok(None) => break,
+                    Err(status) => {
+                        desk.look_at(&from, &status);
+                        break;
+                    }
                 }
             }
             let _ = desk.events.send(Event::ClientGone(id)).await;

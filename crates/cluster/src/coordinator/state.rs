@@ -4,12 +4,14 @@
 //! locked and nothing is decided twice. Loss of a worker has one path, however it was noticed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pantile_comm_net::{Secret, random_id};
 use tokio::sync::mpsc;
 use tonic::Status;
 
+use crate::refusals::Refusals;
 use crate::wire::{
     self, Answer, Ask, Beat, Counts, Done, Fault, FaultKind, Hello, Order, PROGRAM_MAX, Say,
     VERSION, answer, ask, order, say,
@@ -17,6 +19,9 @@ use crate::wire::{
 
 /// A worker that says nothing for so long is lost.
 pub(super) const SILENCE: Duration = Duration::from_secs(5);
+
+/// How long after the first fault others are heard who may know more of why ranks did not join.
+const PARDON: Duration = Duration::from_secs(1);
 
 /// Most ranks of a world.
 const RANKS_MAX: u64 = 1024;
@@ -33,7 +38,8 @@ pub(super) enum Event {
     WorkerCame(u64, Out<Order>),
     WorkerSaid(u64, Say),
     WorkerGone(u64, String),
-    ClientCame(u64, Out<Answer>),
+    /// A client has come, from this address.
+    ClientCame(u64, String, Out<Answer>),
     ClientAsked(u64, Ask),
     ClientGone(u64),
     /// Time has passed.
@@ -50,6 +56,7 @@ struct WorkerAt {
 
 struct ClientAt {
     out: Out<Answer>,
+    address: String,
     session: Option<Session>,
 }
 
@@ -70,6 +77,23 @@ struct Waiting {
     number: u64,
     left: BTreeSet<u64>,
     faults: Vec<Fault>,
+    /// When the first fault came.
+    faulty: Option<Instant>,
+}
+
+impl Waiting {
+    fn new(number: u64, left: BTreeSet<u64>) -> Self {
+        Self { number, left, faults: Vec::new(), faulty: None }
+    }
+
+    /// True if nothing more has to be heard. Joining fails with the first who cannot reach another;
+    /// who was not reached waits a little for somebody who knows why.
+    fn is_over(&self, now: Instant) -> bool {
+        let waits = |fault: &Fault| fault.reason.contains(crate::worker::NOT_DIALLED);
+        let late = |since: Instant| now.saturating_duration_since(since) > PARDON;
+        let failed = !self.faults.iter().all(waits) || self.faulty.is_some_and(late);
+        self.left.is_empty() || (self.number == 0 && failed)
+    }
 }
 
 /// All workers and clients.
@@ -77,11 +101,12 @@ pub(super) struct State {
     workers: BTreeMap<u64, WorkerAt>,
     clients: BTreeMap<u64, ClientAt>,
     now: Instant,
+    refusals: Arc<Refusals>,
 }
 
 impl State {
-    pub(super) fn new(now: Instant) -> Self {
-        Self { workers: BTreeMap::new(), clients: BTreeMap::new(), now }
+    pub(super) fn new(now: Instant, refusals: Arc<Refusals>) -> Self {
+        Self { workers: BTreeMap::new(), clients: BTreeMap::new(), now, refusals }
     }
 
     /// Takes note of something that happened, and says what follows to whom it concerns.
@@ -93,16 +118,19 @@ impl State {
             }
             Event::WorkerSaid(id, Say { what: Some(what) }) => self.worker_said(id, what),
             Event::WorkerGone(id, reason) => self.lose(id, &reason),
-            Event::ClientCame(id, out) => {
+            Event::ClientCame(id, address, out) => {
                 if self.clients.len() >= CLIENTS_MAX {
                     let text = format!("this coordinator has {CLIENTS_MAX} clients already");
+                    self.refusals.note(&address, &text);
                     let _ = out.try_send(Err(Status::resource_exhausted(text)));
                     return;
                 }
-                self.clients.insert(id, ClientAt { out, session: None });
+                self.clients.insert(id, ClientAt { out, address, session: None });
             }
             Event::ClientAsked(id, Ask { what: Some(what) }) => {
                 if let Err(fault) = self.client_asked(id, what) {
+                    let address = self.clients.get(&id).map_or("somebody", |one| &one.address);
+                    self.refusals.note(&address, &fault.reason);
                     self.answer(id, answer::What::Over(fault));
                     self.leave(id);
                 }
@@ -125,6 +153,13 @@ impl State {
         for id in lost {
             self.lose(id, &format!("it has been silent for {} s", SILENCE.as_secs()));
         }
+        let over = |client: &ClientAt| {
+            let waiting = client.session.as_ref().and_then(|session| session.waiting.as_ref());
+            waiting.is_some_and(|waiting| waiting.is_over(now))
+        };
+        let over: Vec<u64> =
+            self.clients.iter().filter(|(_, one)| over(one)).map(|(id, _)| *id).collect();
+        over.into_iter().for_each(|id| self.finish(id));
     }
 
     // ---- workers
@@ -145,6 +180,7 @@ impl State {
         if hello.version != VERSION {
             let got = hello.version;
             let text = format!("got a worker of version {got}, expected version {VERSION}");
+            self.refusals.note(&format!("worker {}", hello.data_address), &text);
             if let Some(worker) = self.workers.remove(&id) {
                 let _ = worker.out.try_send(Err(Status::failed_precondition(text)));
             }
@@ -153,11 +189,25 @@ impl State {
         if hello.name.is_empty() {
             hello.name = format!("worker {}", hello.data_address);
         }
-        let name = hello.name.clone();
+        // Errors call workers by their names. One that comes again may still be known from before, so
+        // it gets a number instead of a refusal.
+        let name = self.unused(id, &hello.name);
+        hello.name.clone_from(&name);
         if let Some(worker) = self.workers.get_mut(&id) {
             worker.hello = Some(hello);
         }
         self.order(id, order::What::Welcome(name));
+    }
+
+    /// A name, with a number behind it if another worker has it already.
+    fn unused(&self, id: u64, name: &str) -> String {
+        let others = || self.workers.iter().filter(|(other, _)| **other != id);
+        let taken = |name: &str| {
+            others().any(|(_, other)| other.hello.as_ref().is_some_and(|hello| hello.name == name))
+        };
+        let numbered = (2_u64..).map(|number| format!("{name}-{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        names.find(|name| !taken(name)).unwrap_or_default()
     }
 
     fn name_of(&self, worker: u64) -> String {
@@ -197,6 +247,8 @@ impl State {
         let Ok(rank) = usize::try_from(done.rank) else { return };
         // Only the rank's own worker speaks for it.
         if session.seats.get(rank) != Some(&worker) {
+            let text = format!("it speaks for rank {rank} of a client that has others");
+            self.refusals.note(&format!("worker `{name}`"), &text);
             return;
         }
         let Some(waiting) = session.waiting.as_mut().filter(|one| one.number == done.number) else {
@@ -205,24 +257,30 @@ impl State {
         if !waiting.left.remove(&done.rank) {
             return;
         }
-        waiting.faults.extend(done.fault.map(|fault| Fault { worker: name, ..fault }));
-        if !waiting.left.is_empty() {
-            return;
+        if let Some(fault) = done.fault {
+            waiting.faults.push(Fault { worker: name, ..fault });
+            waiting.faulty.get_or_insert(self.now);
         }
-        let Waiting { number, faults, .. } = match session.waiting.take() {
-            Some(waiting) => waiting,
-            None => return,
-        };
+        if waiting.is_over(self.now) {
+            self.finish(done.session);
+        }
+    }
+
+    /// All ranks have done what was asked, or will not.
+    fn finish(&mut self, id: u64) {
+        let session = self.clients.get_mut(&id).and_then(|client| client.session.as_mut());
+        let Some(session) = session else { return };
+        let Some(Waiting { number, faults, .. }) = session.waiting.take() else { return };
         let (fault, opened) = (weightiest(faults), session.opened.clone());
         match (number, fault) {
-            (0, None) => self.answer(done.session, answer::What::Opened(opened)),
+            (0, None) => self.answer(id, answer::What::Opened(opened)),
             (0, Some(fault)) => {
-                self.answer(done.session, answer::What::Over(fault));
-                self.leave(done.session);
+                self.answer(id, answer::What::Over(fault));
+                self.leave(id);
             }
             (number, fault) => {
-                let done = Done { session: done.session, number, rank: 0, fault };
-                self.answer(done.session, answer::What::Done(done));
+                let done = Done { session: id, number, rank: 0, fault };
+                self.answer(id, answer::What::Done(done));
             }
         }
     }
@@ -302,7 +360,7 @@ impl State {
                     return Err(Fault::refused("got the hash of a program that was not sent"));
                 }
                 let number = run.number;
-                session.waiting = Some(Waiting { number, left: ranks, faults: Vec::new() });
+                session.waiting = Some(Waiting::new(number, ranks));
                 order::What::Run(wire::Run { session: id, ..run })
             }
             ask::What::Free(free) => order::What::Free(wire::Free { session: id, ..free }),
@@ -360,7 +418,7 @@ impl State {
             .collect();
         let opened = wire::Opened { session: id, world, secret, seats: places };
         let left = (0..seats.len() as u64).collect();
-        let waiting = Some(Waiting { number: 0, left, faults: Vec::new() });
+        let waiting = Some(Waiting::new(0, left));
         let (programs, counts) = (BTreeSet::new(), None);
         if let Some(client) = self.clients.get_mut(&id) {
             client.session = Some(Session { seats, opened, programs, waiting, counts });
@@ -381,10 +439,12 @@ impl State {
                 stored: worker.beat.stored,
                 sessions: worker.beat.sessions,
                 lowered: worker.beat.lowered,
+                refused: worker.beat.refused,
             })
         });
         let sessions = self.clients.values().filter(|client| client.session.is_some()).count();
-        wire::Status { workers: workers.collect(), sessions: sessions as u64 }
+        let (workers, refused) = (workers.collect(), self.refusals.count());
+        wire::Status { workers, sessions: sessions as u64, refused }
     }
 }
 
@@ -413,7 +473,8 @@ fn distinct(seats: &[u64]) -> BTreeSet<u64> {
 fn weightiest(faults: Vec<Fault>) -> Option<Fault> {
     let weight = |fault: &Fault| match FaultKind::try_from(fault.kind) {
         Ok(FaultKind::Refused) => 0,
-        _ if fault.reason.contains("cannot go on, because") => 2,
+        _ if fault.reason.contains("cannot go on, because") => 3,
+        _ if fault.reason.contains(crate::worker::NOT_DIALLED) => 2,
         _ => 1,
     };
     faults.into_iter().min_by_key(weight)

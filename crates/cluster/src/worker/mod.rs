@@ -8,6 +8,7 @@ mod seat;
 mod sessions;
 mod shelf;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,18 +24,23 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use crate::ClusterError;
 use crate::control::coordinator_client::CoordinatorClient;
 use crate::control::worker_server::{Worker as Service, WorkerServer};
-use crate::guard::{Gate, Guard};
+use crate::guard::{Guard, caller};
+use crate::refusals::{Refusals, Tell};
 use crate::wire::{Hello, MESSAGE_MAX, Order, Say, VERSION, order, say};
+pub(crate) use sessions::NOT_DIALLED;
 use sessions::Sessions;
 
 /// Between two signs of life.
 const BEAT: Duration = Duration::from_secs(1);
 
+/// How long the ranks of a client may take to reach each other: all workers listen already.
+const JOIN: Duration = Duration::from_secs(5);
+
 /// Things to say that wait to be sent.
 const QUEUE: usize = 1024;
 
 /// What a worker is like.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct WorkerOptions {
     /// Its name; made of its address if empty.
@@ -51,6 +57,20 @@ pub struct WorkerOptions {
     pub options: Options,
     /// How the threads of a rank cut the loops that they share.
     pub scheme: Scheme,
+    /// Who is told of those that were refused, at most ten lines a minute.
+    pub tell: Option<Tell>,
+}
+
+impl fmt::Debug for WorkerOptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("WorkerOptions")
+            .field("name", &self.name)
+            .field("data_address", &self.data_address)
+            .field("ranks", &self.ranks)
+            .field("memory", &self.memory)
+            .field("guard", &self.guard)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for WorkerOptions {
@@ -63,6 +83,7 @@ impl Default for WorkerOptions {
             guard: Guard::default(),
             options: Options::default(),
             scheme: Scheme::default(),
+            tell: None,
         }
     }
 }
@@ -73,6 +94,7 @@ pub struct Worker {
     sessions: Arc<Sessions>,
     hello: Hello,
     guard: Guard,
+    refusals: Arc<Refusals>,
 }
 
 impl Worker {
@@ -82,8 +104,17 @@ impl Worker {
     /// The address cannot be listened at, or is not protected.
     pub fn new(options: &WorkerOptions) -> Result<Self, ClusterError> {
         let security = options.guard.security().clone();
-        let hub = Hub::listen(&options.data_address, security, HubOptions::default())?;
-        let sessions = Sessions::new(Arc::clone(&hub), options.options.clone(), options.scheme);
+        let refusals = Refusals::new(options.tell.clone());
+        let noted = Arc::clone(&refusals);
+        let settings = HubOptions::default()
+            .with_join(JOIN)
+            .with_report(move |address, refusal| noted.note(&address, refusal));
+        let hub = Hub::listen(&options.data_address, security, settings)?;
+        let sessions = Sessions::new(
+            Arc::clone(&hub),
+            (options.options.clone(), options.scheme),
+            Arc::clone(&refusals),
+        );
         door::open(&hub, &sessions);
         let free = || pantile_engine::available_memory().unwrap_or(1 << 40) as u64;
         let hello = Hello {
@@ -93,7 +124,7 @@ impl Worker {
             memory: if options.memory == 0 { free() } else { options.memory },
             ranks: options.ranks.max(1),
         };
-        Ok(Self { hub, sessions, hello, guard: options.guard.clone() })
+        Ok(Self { hub, sessions, hello, guard: options.guard.clone(), refusals })
     }
 
     /// Where it listens for elements.
@@ -170,12 +201,12 @@ impl Worker {
         runtime.block_on(async move {
             let (listener, place) = crate::bind(address, &self.guard).await?;
             listening(place);
-            let mut server = self.guard.server()?;
-            let gate = Gate(self.guard.token());
+            let mut server = self.guard.server();
+            let gate = self.guard.gate(&self.refusals);
+            let incoming = crate::incoming(listener, &self.guard, &self.refusals);
             let service =
                 WorkerServer::new(Listed(Arc::new(self))).max_decoding_message_size(MESSAGE_MAX);
             let service = tonic::service::interceptor::InterceptedService::new(service, gate);
-            let incoming = crate::incoming(listener);
             let served = server
                 .add_service(service)
                 .serve_with_incoming_shutdown(incoming, crate::stopped(stop));
@@ -245,8 +276,14 @@ impl Service for Listed {
                 }
             }
         });
-        let worker = Arc::clone(&self.0);
-        tokio::spawn(async move { worker.follow(request.into_inner(), says).await });
+        let (worker, from) = (Arc::clone(&self.0), caller(&request));
+        tokio::spawn(async move {
+            if let Err(status) = worker.follow(request.into_inner(), says).await
+                && crate::is_refusal(&status)
+            {
+                worker.refusals.note(&from, &status.message());
+            }
+        });
         Ok(Response::new(ReceiverStream::new(outgoing)))
     }
 }

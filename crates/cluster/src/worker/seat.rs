@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use pantile_comm::{Communicator, Options};
-use pantile_comm_net::{Hub, Seat as NetSeat};
-use pantile_engine::{ArrayId, Counters, Crew, Job, Scheme, Tile};
+use pantile_comm_net::{Hub, NetError, Seat as NetSeat};
+use pantile_engine::{ArrayId, Counters, Crew, Job, Pool, Scheme, Tile};
 
 use crate::wire::Fault;
 
@@ -29,6 +30,8 @@ pub(crate) struct Seat {
     stored: Arc<AtomicU64>,
     /// True once nobody wants anything of it any more.
     stop: Arc<AtomicBool>,
+    /// The memory of its arrays, which those who bring elements write before it sees them.
+    pool: Pool,
 }
 
 impl Seat {
@@ -37,31 +40,39 @@ impl Seat {
         hub: Arc<Hub>,
         seat: NetSeat,
         (options, scheme): (Options, Scheme),
-        joined: impl FnOnce(Option<String>) + Send + 'static,
+        joined: impl FnOnce(Option<NetError>) + Send + 'static,
     ) -> Result<Self, String> {
         let (tasks, orders) = channel();
         let stored = Arc::new(AtomicU64::new(0));
         let stop = Arc::new(AtomicBool::new(false));
         let (counter, stopped) = (Arc::clone(&stored), Arc::clone(&stop));
+        let pool = Pool::default();
+        let own = pool.clone();
         let name = format!("rank {}", seat.rank);
         let work = move || match hub.join(&seat, &options) {
-            Err(error) => joined(Some(error.to_string())),
+            Err(error) => joined(Some(error)),
             Ok(net) => {
                 joined(None);
                 let mut crew = Crew::alone(Communicator::new(Box::new(net)));
                 crew.set_scheme(scheme);
                 crew.stop_if(&stopped);
-                serve(crew, &orders, &counter);
+                crew.set_pool(&own);
+                serve(crew, (&orders, &own), &counter);
             }
         };
         let thread = std::thread::Builder::new().name(name).spawn(work);
         let thread = thread.map_err(|error| format!("no thread for a rank: {error}"))?;
-        Ok(Self { tasks: Some(tasks), thread: Some(thread), stored, stop })
+        Ok(Self { tasks: Some(tasks), thread: Some(thread), stored, stop, pool })
     }
 
     /// Gives the rank something to do; false if it is not there any more.
     pub(crate) fn give(&self, task: Task) -> bool {
         self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok())
+    }
+
+    /// Where the memory of its arrays comes from.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// Bytes of arrays that it keeps.
@@ -79,8 +90,19 @@ impl Drop for Seat {
     }
 }
 
-fn serve(mut crew: Crew, orders: &Receiver<Task>, stored: &AtomicU64) {
-    for task in orders {
+/// So long after its last task a rank lets memory go that it did not use lately.
+const IDLE: Duration = Duration::from_secs(11);
+
+fn serve(mut crew: Crew, (orders, pool): (&Receiver<Task>, &Pool), stored: &AtomicU64) {
+    loop {
+        let task = match orders.recv_timeout(IDLE) {
+            Ok(task) => task,
+            Err(RecvTimeoutError::Timeout) => {
+                pool.trim();
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
         match task {
             Task::Run(job, done) => {
                 let fault = crew.run(&job).err();

@@ -1,16 +1,18 @@
 //! What a worker does for clients: each has ranks of its own here, and nothing of others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pantile_comm::{Options, RankError};
-use pantile_comm_net::{Greeting, Hub, Seat as NetSeat, Secret};
+use pantile_comm_net::{Greeting, Hub, NetError, Seat as NetSeat, Secret};
 use pantile_engine::{ArrayId, Job, Scheme};
 use pantile_ir::Scalar;
 use tokio::sync::mpsc;
 
 use super::seat::{Seat, Task};
 use super::shelf::{Prepared, Shelf};
+use crate::refusals::Refusals;
 use crate::wire::{self, Fault, Say, order, say};
 
 /// Most clients that a worker serves at a time.
@@ -18,6 +20,12 @@ const SESSIONS_MAX: usize = 1024;
 
 /// Most programs that a session names at a time.
 const PROGRAMS_MAX: usize = 4096;
+
+/// Most orders of a client that wait for a program to be lowered; then everybody waits.
+const LATER_MAX: usize = 64;
+
+/// Between two looks whether there is room for one more.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Where a worker says what it has to say.
 pub(crate) type Says = mpsc::Sender<Say>;
@@ -27,8 +35,9 @@ pub(crate) struct Sessions {
     hub: Arc<Hub>,
     options: Options,
     scheme: Scheme,
-    shelf: Mutex<Shelf>,
+    shelf: Shelf,
     open: Mutex<BTreeMap<u64, Arc<Session>>>,
+    pub(crate) refusals: Arc<Refusals>,
 }
 
 /// What one client has here.
@@ -41,12 +50,18 @@ pub(crate) struct Session {
     pub(crate) memory: u64,
     /// Programs by their hashes, or why they were refused.
     programs: Mutex<BTreeMap<u128, Result<Arc<Prepared>, String>>>,
+    /// Orders that wait for a program that is being lowered; nothing if none is.
+    later: Mutex<Option<VecDeque<order::What>>>,
 }
 
 impl Sessions {
-    pub(crate) fn new(hub: Arc<Hub>, options: Options, scheme: Scheme) -> Arc<Self> {
-        let (shelf, open) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { hub, options, scheme, shelf, open })
+    pub(crate) fn new(
+        hub: Arc<Hub>,
+        (options, scheme): (Options, Scheme),
+        refusals: Arc<Refusals>,
+    ) -> Arc<Self> {
+        let (shelf, open) = (Shelf::default(), Mutex::default());
+        Arc::new(Self { hub, options, scheme, shelf, open, refusals })
     }
 
     /// The session that a dialler may speak to.
@@ -61,8 +76,9 @@ impl Sessions {
         let open = lock(&self.open);
         let seats = open.values().flat_map(|session| session.seats.values());
         let (stored, sessions) = (seats.map(Seat::stored).sum(), open.len() as u64);
-        let lowered = lock(&self.shelf).lowered;
-        said(say::What::Beat(wire::Beat { stored, sessions, lowered }))
+        let lowered = self.shelf.lowered();
+        let refused = self.refusals.count();
+        said(say::What::Beat(wire::Beat { stored, sessions, lowered, refused }))
     }
 
     /// Ends everything, because nobody gives orders any more.
@@ -70,8 +86,61 @@ impl Sessions {
         lock(&self.open).clear();
     }
 
-    /// Does what is ordered, or starts it.
+    /// Does what is ordered, or starts it. A program that is new is lowered beside, and what its
+    /// client orders meanwhile waits for that; other clients do not.
     pub(crate) fn obey(self: &Arc<Self>, what: order::What, says: &Says) {
+        let session = session_of(&what).and_then(|number| self.session(number));
+        let Some(session) = session else { return self.act(what, says) };
+        let mut later = lock(&session.later);
+        while later.as_ref().is_some_and(|queue| queue.len() >= LATER_MAX) {
+            drop(later);
+            std::thread::sleep(PAUSE);
+            later = lock(&session.later);
+        }
+        match &mut *later {
+            Some(queue) => queue.push_back(what),
+            None if self.is_known(&what) => {
+                drop(later);
+                self.act(what, says);
+            }
+            None => {
+                *later = Some(VecDeque::from([what]));
+                drop(later);
+                let (own, same, out) = (Arc::clone(self), Arc::clone(&session), says.clone());
+                let work = move || own.catch_up(&same, &out);
+                let thread = std::thread::Builder::new().name("lowering".to_owned()).spawn(work);
+                if thread.is_err() {
+                    // No thread is to be had: everybody waits.
+                    self.catch_up(&session, says);
+                }
+            }
+        }
+    }
+
+    /// Does what waits, in order, until nothing does.
+    fn catch_up(&self, session: &Session, says: &Says) {
+        loop {
+            let mut later = lock(&session.later);
+            let Some(what) = later.as_mut().and_then(VecDeque::pop_front) else {
+                *later = None;
+                return;
+            };
+            drop(later);
+            self.act(what, says);
+        }
+    }
+
+    /// False for a program that has to be lowered.
+    fn is_known(&self, what: &order::What) -> bool {
+        match what {
+            order::What::Program(program) => {
+                self.shelf.find(hash_of(&program.hash), &program.text).is_some()
+            }
+            _ => true,
+        }
+    }
+
+    fn act(&self, what: order::What, says: &Says) {
         match what {
             order::What::Welcome(_) => {}
             order::What::Join(join) => self.join(join, says),
@@ -117,6 +186,7 @@ impl Sessions {
         let (secret, world) = (Secret::from_bytes(secret), u128::from_le_bytes(world));
         let addresses: Vec<String> =
             join.seats.iter().map(|seat| seat.data_address.clone()).collect();
+        let names: Arc<[String]> = join.seats.iter().map(|seat| seat.worker.clone()).collect();
         if lock(&self.open).len() >= SESSIONS_MAX {
             return Err(format!("this worker has {SESSIONS_MAX} clients already"));
         }
@@ -127,8 +197,9 @@ impl Sessions {
             let (addresses, secret) = (addresses.clone(), secret.clone());
             let seat = NetSeat { world, secret, rank: place, addresses };
             let (says, session, rank) = (says.clone(), join.session, *rank);
-            let joined = move |fault: Option<String>| {
-                let fault = fault.map(|reason| Fault::execution("", reason));
+            let names = Arc::clone(&names);
+            let joined = move |fault: Option<NetError>| {
+                let fault = fault.map(|error| Fault::execution("", apart(&error, &names)));
                 tell(&says, done(session, 0, rank, fault));
             };
             let hub = Arc::clone(&self.hub);
@@ -136,7 +207,8 @@ impl Sessions {
             seats.insert(rank, Seat::start(hub, seat, how, joined)?);
         }
         let (ranks, memory, programs) = (addresses.len(), join.memory, Mutex::default());
-        let session = Session { world, secret, seats, ranks, memory, programs };
+        let later = Mutex::default();
+        let session = Session { world, secret, seats, ranks, memory, programs, later };
         lock(&self.open).insert(join.session, Arc::new(session));
         Ok(())
     }
@@ -146,8 +218,12 @@ impl Sessions {
         let hash = hash_of(&program.hash);
         let limits = (session.ranks, session.memory);
         // Whatever a stranger's text does to the compiler, the worker goes on.
-        let prepared = RankError::catch(|| lock(&self.shelf).prepare(hash, &program.text, limits));
+        let prepared = RankError::catch(|| self.shelf.prepare(hash, &program.text, limits));
         let prepared = prepared.map_err(|error| error.to_string());
+        if let Err(reason) = &prepared {
+            let whom = format!("a program of client {}", program.session);
+            self.refusals.note(&whom, reason);
+        }
         let mut programs = lock(&session.programs);
         if programs.len() >= PROGRAMS_MAX {
             programs.clear();
@@ -226,6 +302,35 @@ impl Session {
     }
 }
 
+/// The client whose orders come one after the other.
+fn session_of(what: &order::What) -> Option<u64> {
+    match what {
+        order::What::Program(program) => Some(program.session),
+        order::What::Run(run) => Some(run.session),
+        order::What::Free(free) => Some(free.session),
+        order::What::Threads(one) => Some(one.session),
+        order::What::Counts(of) => Some(of.session),
+        order::What::Welcome(_) | order::What::Join(_) | order::What::Leave(_) => None,
+    }
+}
+
+/// What the side that waits to be dialled says: it knows less than the side that dials.
+pub(crate) const NOT_DIALLED: &str = "was not dialled by";
+
+/// Why a rank did not come together with the others of its world, in the names of workers.
+fn apart(error: &NetError, names: &[String]) -> String {
+    let NetError::Absent { rank, address, waited, reason, dialled } = error else {
+        return error.to_string();
+    };
+    let (name, seconds) = (names.get(*rank).map_or("", String::as_str), waited.as_secs());
+    match dialled {
+        true => format!(
+            "cannot reach worker `{name}` (rank {rank}) at {address} within {seconds} s: {reason}"
+        ),
+        false => format!("{NOT_DIALLED} worker `{name}` (rank {rank}) within {seconds} s"),
+    }
+}
+
 /// The number of a hash; what is no hash is nobody's.
 fn hash_of(bytes: &[u8]) -> u128 {
     <[u8; 16]>::try_from(bytes).map_or(0, u128::from_le_bytes)
@@ -246,4 +351,61 @@ fn tell(says: &Says, say: Say) {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use pantile_comm_net::{HubOptions, Security};
+    use pantile_geometry::Fingerprint;
+
+    use super::*;
+
+    #[test]
+    fn orders_wait_for_programs_of_their_own_client_only() {
+        let hub = Hub::listen("127.0.0.1:0", Security::Plain, HubOptions::default()).unwrap();
+        let sessions =
+            Sessions::new(hub, (Options::default(), Scheme::default()), Refusals::new(None));
+        let (says, _said) = mpsc::channel(8);
+        let session = || {
+            Arc::new(Session {
+                world: 1,
+                secret: Secret::random().unwrap(),
+                seats: BTreeMap::new(),
+                ranks: 2,
+                memory: 1 << 20,
+                programs: Mutex::default(),
+                later: Mutex::default(),
+            })
+        };
+        let (one, other) = (session(), session());
+        lock(&sessions.open).extend([(1, Arc::clone(&one)), (2, Arc::clone(&other))]);
+        let order = |session: u64, length: usize| {
+            let text = format!(
+                "move f64 on 2 ranks\nfrom {length} on r=2: block(r)\nto {length} on r=2: whole\n"
+            );
+            let hash = Fingerprint::of(&text).0.to_le_bytes().to_vec();
+            sessions.obey(order::What::Program(wire::Program { session, hash, text }), &says);
+        };
+        let known = |session: &Session| lock(&session.programs).len();
+        // The first client has a program that takes for ever.
+        *lock(&one.later) = Some(VecDeque::new());
+        order(1, 8);
+        order(1, 9);
+        order(2, 8);
+        let until = Instant::now() + Duration::from_secs(20);
+        while known(&other) == 0 || lock(&other.later).is_some() {
+            assert!(Instant::now() < until, "the second client waits");
+            std::thread::sleep(PAUSE);
+        }
+        assert_eq!((known(&one), known(&other)), (0, 1));
+        // It has come to its end.
+        sessions.catch_up(&one, &says);
+        assert_eq!((known(&one), lock(&one.later).is_some()), (2, false));
+        // What was lowered before is taken at once.
+        order(2, 9);
+        assert_eq!(known(&other), 2);
+        assert_eq!(sessions.shelf.lowered(), 2);
+    }
 }

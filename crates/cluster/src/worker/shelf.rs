@@ -1,7 +1,8 @@
 //! Programs that a worker has lowered, by the hash of their texts.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_geometry::Fingerprint;
 use pantile_ir::lower::{Executable, Recipe};
@@ -21,19 +22,32 @@ pub(crate) struct Prepared {
     pub(crate) executable: Arc<Executable>,
 }
 
-/// What this worker has lowered so far, whoever sent it.
+/// What this worker has lowered so far, whoever sent it. Several threads may lower at a time.
 #[derive(Default)]
 pub(crate) struct Shelf {
-    known: BTreeMap<u128, Arc<Prepared>>,
-    /// How many were lowered.
-    pub(crate) lowered: u64,
+    known: Mutex<BTreeMap<u128, Arc<Prepared>>>,
+    lowered: AtomicU64,
 }
 
 impl Shelf {
+    /// How many were lowered.
+    pub(crate) fn lowered(&self) -> u64 {
+        self.lowered.load(Ordering::Relaxed)
+    }
+
+    /// The program of a text, if it was lowered before.
+    pub(crate) fn find(&self, hash: u128, text: &str) -> Option<Arc<Prepared>> {
+        self.known().get(&hash).filter(|known| known.text == text).cloned()
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<u128, Arc<Prepared>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The program of a text, for so many ranks with so many bytes each. It is read, verified, lowered
     /// and bounded here, whoever says what about it.
     pub(crate) fn prepare(
-        &mut self,
+        &self,
         hash: u128,
         text: &str,
         (ranks, memory): (usize, u64),
@@ -47,15 +61,11 @@ impl Shelf {
         if Fingerprint::of(text).0 != hash {
             return Err("a program that is not the one of its hash".to_owned());
         }
-        let found = self.known.get(&hash).filter(|known| known.text == text);
-        let prepared = match found {
-            Some(known) => Arc::clone(known),
-            None => self.lower(hash, text)?,
+        let prepared = match self.find(hash, text) {
+            Some(known) => known,
+            None => self.lower(hash, text, ranks)?,
         };
-        let made_for = prepared.recipe.ranks();
-        if made_for != ranks {
-            return Err(format!("a program for {made_for} ranks, expected one for {ranks}"));
-        }
+        made_for(&prepared.recipe, ranks)?;
         let needed = (0..ranks.min(4096)).map(|rank| prepared.executable.needed_bytes(rank)).max();
         match needed.map(|needed| needed as u64) {
             Some(needed) if needed > memory => Err(format!(
@@ -65,20 +75,30 @@ impl Shelf {
         }
     }
 
-    fn lower(&mut self, hash: u128, text: &str) -> Result<Arc<Prepared>, String> {
+    fn lower(&self, hash: u128, text: &str, ranks: usize) -> Result<Arc<Prepared>, String> {
         let recipe: Recipe = text.parse().map_err(|error| format!("{error}"))?;
+        // Before anything is done for each of them.
+        made_for(&recipe, ranks)?;
         let executable = recipe.compile().map_err(|error| error.to_string())?;
         if executable.steps.len() > STEPS_MAX {
             return Err(format!("a program of more than {STEPS_MAX} steps"));
         }
-        self.lowered += 1;
-        if self.known.len() >= KEPT {
-            self.known.clear();
-        }
+        self.lowered.fetch_add(1, Ordering::Relaxed);
         let (recipe, executable) = (Arc::new(recipe), Arc::new(executable));
         let prepared = Arc::new(Prepared { text: text.to_owned(), recipe, executable });
-        self.known.insert(hash, Arc::clone(&prepared));
+        let mut known = self.known();
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        known.insert(hash, Arc::clone(&prepared));
         Ok(prepared)
+    }
+}
+
+fn made_for(recipe: &Recipe, ranks: usize) -> Result<(), String> {
+    match recipe.ranks() {
+        made_for if made_for == ranks => Ok(()),
+        made_for => Err(format!("a program for {made_for} ranks, expected one for {ranks}")),
     }
 }
 
@@ -90,13 +110,13 @@ mod tests {
 
     #[test]
     fn programs_are_lowered_once_and_judged_every_time() {
-        let mut shelf = Shelf::default();
+        let shelf = Shelf::default();
         let hash = Fingerprint::of(TEXT).0;
         for _ in 0..3 {
             shelf.prepare(hash, TEXT, (2, 1 << 20)).unwrap_or_else(|error| panic!("{error}"));
         }
-        assert_eq!(shelf.lowered, 1);
-        let mut refused = |hash, text: &str, limits, words: &str| {
+        assert_eq!(shelf.lowered(), 1);
+        let refused = |hash, text: &str, limits, words: &str| {
             let error = shelf.prepare(hash, text, limits).err().unwrap_or_default();
             assert!(error.contains(words), "{error}");
         };
@@ -106,5 +126,50 @@ mod tests {
         refused(Fingerprint::of("x").0, "x", (2, 1 << 20), "expected `program on N ranks`");
         let long = " ".repeat(PROGRAM_MAX + 1);
         refused(0, &long, (2, 1 << 20), "expected at most");
+        let many = TEXT.replace("on 2 ranks", "on 18446744073709551615 ranks");
+        refused(Fingerprint::of(&many).0, &many, (2, 1 << 20), "expected one for 2");
+    }
+
+    /// Loops in each other, whose slices depend on all counters.
+    fn nested(depth: usize, turns: usize) -> String {
+        let mut text = "program on 2 ranks\n----\n\
+            !all = !ndarray.ndarray<256xf64, #pantile.dist<\"block(r)\">>\n\
+            !one = !ndarray.ndarray<1xf64>\n\
+            func.func @main() -> (!all) {\n\
+            %zero = arith.constant 0.0 : f64\n\
+            %first = arith.constant 0 : index\n\
+            %step = arith.constant 1 : index\n"
+            .to_owned();
+        text += &format!("%turns = arith.constant {turns} : index\n");
+        text += "%a0 = ndarray.create value %zero : (f64) -> !all\n";
+        for level in 1..=depth {
+            let outer = level - 1;
+            text += &format!(
+                "%r{level} = scf.for %i{level} = %first to %turns step %step \
+                 iter_args(%a{level} = %a{outer}) -> (!all) {{\n"
+            );
+        }
+        text += &format!(
+            "%part = ndarray.subview %a{depth}[%i1] [1] [1] : !all to !one\n\
+             %more = ndarray.ewbin %part, %part {{op = \"add\"}} : (!one, !one) -> !one\n\
+             ndarray.insert_slice %more into %a{depth}[%i{depth}] [1] [1] : !one into !all\n\
+             scf.yield %a{depth} : !all\n}}\n"
+        );
+        for level in (1..depth).rev() {
+            text += &format!("scf.yield %r{} : !all\n}}\n", level + 1);
+        }
+        text + "return %r1 : !all\n}\n"
+    }
+
+    #[test]
+    fn loops_in_each_other_are_bounded_before_they_are_written_out() {
+        let shelf = Shelf::default();
+        let prepare = |text: &str| shelf.prepare(Fingerprint::of(text).0, text, (2, 1 << 30));
+        let few = prepare(&nested(2, 5)).unwrap_or_else(|error| panic!("{error}"));
+        assert!(few.executable.steps.len() > 25);
+        for (depth, turns) in [(2, 200), (9, 200)] {
+            let error = prepare(&nested(depth, turns)).err().unwrap_or_default();
+            assert!(error.contains("become more than 32768 operations"), "{error}");
+        }
     }
 }

@@ -2,18 +2,49 @@
 #![allow(dead_code, reason = "every test program uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pantile::World;
 use pantile_cluster::{
-    Cluster, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Meter, Worker, WorkerOptions,
+    Cluster, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Meter, Tell, Worker,
+    WorkerOptions,
 };
 
 /// A coordinator with its workers, each a thread with a data port of its own.
 pub(crate) struct Site {
     pub(crate) coordinator: Coordinator,
     workers: Vec<JoinHandle<()>>,
+    /// What the coordinator and the workers have told about refusals.
+    pub(crate) told: Told,
+}
+
+/// Lines that somebody was told.
+#[derive(Clone, Default)]
+pub(crate) struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Told {
+    pub(crate) fn tell(&self) -> Option<Tell> {
+        let lines = Arc::clone(&self.0);
+        Some(Arc::new(move |line| lines.lock().unwrap().push(line.to_owned())))
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Asks again and again until there is an answer, for twenty seconds at most.
+pub(crate) fn soon<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(found) = ask() {
+            return found;
+        }
+        assert!(Instant::now() < until, "it takes too long: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 impl Site {
@@ -25,8 +56,10 @@ impl Site {
         let mut options = CoordinatorOptions::default();
         options.address = "127.0.0.1:0".to_owned();
         options.guard = guard.clone();
+        let told = Told::default();
+        options.tell = told.tell();
         let coordinator = Coordinator::start(&options).unwrap();
-        let mut site = Self { coordinator, workers: Vec::new() };
+        let mut site = Self { coordinator, workers: Vec::new(), told };
         for number in 0..workers {
             site.add(&format!("w{number}"), guard);
         }
@@ -41,6 +74,7 @@ impl Site {
     pub(crate) fn add(&mut self, name: &str, guard: &Guard) {
         let mut options = WorkerOptions::default();
         (options.name, options.guard) = (name.to_owned(), guard.clone());
+        options.tell = self.told.tell();
         let worker = Worker::new(&options).unwrap();
         let address = self.address();
         self.workers.push(std::thread::spawn(move || {

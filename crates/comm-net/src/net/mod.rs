@@ -39,6 +39,10 @@ use peer::{Peer, Presence};
 /// How long a rank that leaves waits for its last messages to go, while none of them moves.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// Bodies of more bytes are better sent in parts: a few of them fit into a cache together, and one is
+/// much more than the notices that announce it.
+const PART_BYTES: usize = 256 << 10;
+
 /// What a rank and its attendant share.
 pub(crate) struct Shared {
     desk: Mutex<Desk>,
@@ -200,6 +204,10 @@ impl Transport for Net {
 
     fn size(&self) -> usize {
         self.shared.wires.len()
+    }
+
+    fn part_bytes(&self) -> usize {
+        PART_BYTES
     }
 
     fn enter(&mut self, call: &Call) -> Result<(), CommError> {

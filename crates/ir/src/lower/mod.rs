@@ -56,6 +56,11 @@ use placed::Homes;
 /// Number of words of a sum in long form: digits, and counts of NaN and infinities.
 pub const SUM_WORDS: usize = 71;
 
+/// Most operations that loops which are written out turn by turn, and functions that are called, may
+/// become; a program that is written longer may be as long as it is. Nested loops of a few lines would
+/// otherwise be lowered for ever.
+pub const OPERATIONS_MAX: usize = 1 << 15;
+
 /// What a program is lowered for.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
@@ -189,6 +194,8 @@ pub(crate) struct Lowering<'a> {
     place: Place,
     /// How deep functions call each other.
     calls: usize,
+    /// Operations that may still be lowered.
+    left: usize,
 }
 
 impl<'a> Lowering<'a> {
@@ -209,6 +216,7 @@ impl<'a> Lowering<'a> {
             homes: None,
             place: function.place.clone(),
             calls: 0,
+            left: OPERATIONS_MAX.max(program.operations()),
         }
     }
 
@@ -328,6 +336,12 @@ impl<'a> Lowering<'a> {
             if operation.place.line != 0 {
                 self.place = operation.place.clone();
             }
+            self.left = self.left.checked_sub(1).ok_or_else(|| {
+                format!(
+                    "loops that are written out turn by turn become more than {OPERATIONS_MAX} \
+                     operations"
+                )
+            })?;
             if let Some(values) = self.operation(operation)? {
                 return Ok(values);
             }

@@ -124,7 +124,7 @@ impl World {
             numbers: Vec::new(),
             arguments: nodes.iter().map(id).collect(),
             results: results.clone(),
-            forget: lock(&self.inner.garbage).drain(..).collect(),
+            forget: self.inner.garbage.take(),
             light: known.light,
         });
         lock(&self.inner.crew).run(&job)?;

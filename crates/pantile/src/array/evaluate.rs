@@ -82,7 +82,7 @@ impl World {
             numbers: if known.open { numbers_of(graph) } else { Vec::new() },
             arguments: graph.leaves.iter().zip(&fates.spent).map(argument).collect(),
             results: ids.clone(),
-            forget: lock(&self.inner.garbage).drain(..).collect(),
+            forget: self.inner.garbage.take(),
             executable: Arc::clone(&known.executable),
             recipe: Arc::clone(&known.recipe),
             light: known.light,

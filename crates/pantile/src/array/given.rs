@@ -64,7 +64,7 @@ impl World {
         let mut crew = lock(&self.inner.crew);
         if !self.inner.near {
             // What was dropped makes room for this: the next program may be far off.
-            let dropped: Vec<_> = lock(&self.inner.garbage).drain(..).collect();
+            let dropped = self.inner.garbage.take();
             crew.forget(&dropped);
         }
         let put = crew.put(id, |_| next.next().unwrap_or_else(nothing));

@@ -106,7 +106,7 @@ impl World {
             numbers: Vec::new(),
             arguments: vec![argument],
             results: vec![id],
-            forget: lock(&self.inner.garbage).drain(..).collect(),
+            forget: self.inner.garbage.take(),
             light: false,
         });
         let ran = crew.run(&job);
@@ -116,7 +116,7 @@ impl World {
         };
         // Nobody else knows of it; who stopped waiting leaves it to the next program, too.
         if matches!(ran, Ok(()) | Err(Error::Interrupted)) {
-            lock(&self.inner.garbage).push(id);
+            self.inner.garbage.throw(id);
         }
         ran?;
         Ok(tiles?)

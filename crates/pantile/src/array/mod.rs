@@ -28,6 +28,7 @@ mod create;
 mod evaluate;
 mod fault;
 mod functions;
+mod garbage;
 mod given;
 mod graph;
 mod held;

@@ -8,6 +8,7 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_ir::{Function, Op, Place, Type};
 
 use super::fault::Fault;
+use super::garbage::Garbage;
 use super::open::Open;
 
 /// Homes of one version of an array that are remembered at most.
@@ -50,7 +51,7 @@ pub(crate) struct Stored {
     /// The tiles of the ranks that this process hosts, once somebody has looked at them.
     pub(crate) tiles: Tiles,
     /// Where to say that nobody does any more.
-    pub(crate) garbage: Arc<Mutex<Vec<ArrayId>>>,
+    pub(crate) garbage: Arc<Garbage>,
 }
 
 /// Where a stored array lives.
@@ -75,8 +76,8 @@ pub(crate) type Tiles = Arc<OnceLock<Vec<(Rank, Arc<Tile>)>>>;
 
 impl Drop for Stored {
     fn drop(&mut self) {
-        // Dropping never talks to ranks: they hear of it with the next program.
-        lock(&self.garbage).push(self.id);
+        // Dropping never talks to ranks: they hear of it later.
+        self.garbage.throw(self.id);
     }
 }
 

@@ -9,6 +9,7 @@ use pantile_geometry::Distribution;
 use pantile_ir::lower::{Setting, home_of};
 
 use super::fault::Fault;
+use super::garbage::{self, Garbage};
 use super::here;
 use super::known::Book;
 use super::node::lock;
@@ -35,8 +36,8 @@ pub(crate) struct Inner {
     pub(crate) turn: Mutex<()>,
     /// Programs that are known.
     pub(crate) book: Mutex<Book>,
-    /// Arrays that nobody refers to any more; forgotten with the next program.
-    pub(crate) garbage: Arc<Mutex<Vec<ArrayId>>>,
+    /// Arrays that nobody refers to any more.
+    pub(crate) garbage: Arc<Garbage>,
     /// True if ranks see each other's memory.
     pub(crate) looks: bool,
     /// True if this process has the memory of the ranks that it hosts.
@@ -61,6 +62,12 @@ pub(crate) struct Inner {
     pub(crate) meter: std::sync::OnceLock<pantile_cluster::Meter>,
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.garbage.close();
+    }
+}
+
 impl World {
     fn of(crew: Crew) -> Self {
         let inner = Inner {
@@ -83,7 +90,11 @@ impl World {
             #[cfg(feature = "cluster")]
             meter: std::sync::OnceLock::new(),
         };
-        Self { inner: Arc::new(inner), dist: None }
+        let inner = Arc::new(inner);
+        if !inner.near {
+            garbage::sweep(Arc::downgrade(&inner), Arc::clone(&inner.garbage));
+        }
+        Self { inner, dist: None }
     }
 
     /// The ranks of a crew, whoever they are: this is how ranks that are elsewhere become a world.

@@ -15,8 +15,12 @@ impl Scene {
     fn new(workers: &[u64], clients: &[u64]) -> Self {
         let start = Instant::now();
         let (workers_at, clients_at) = (BTreeMap::new(), BTreeMap::new());
-        let mut scene =
-            Self { state: State::new(start), start, workers: workers_at, clients: clients_at };
+        let mut scene = Self {
+            state: State::new(start, Refusals::new(None)),
+            start,
+            workers: workers_at,
+            clients: clients_at,
+        };
         for id in workers {
             let (out, orders) = mpsc::channel(64);
             scene.workers.insert(*id, orders);
@@ -26,13 +30,17 @@ impl Scene {
         for id in clients {
             let (out, answers) = mpsc::channel(64);
             scene.clients.insert(*id, answers);
-            scene.state.handle(Event::ClientCame(*id, out));
+            scene.state.handle(Event::ClientCame(*id, format!("client {id}"), out));
         }
         scene
     }
 
     fn hello(&mut self, id: u64, version: u32) {
-        let name = format!("w{id}");
+        self.hello_as(id, version, &format!("w{id}"));
+    }
+
+    fn hello_as(&mut self, id: u64, version: u32, name: &str) {
+        let name = name.to_owned();
         let hello = Hello { version, name, data_address: String::new(), memory: 1000, ranks: 1 };
         self.say(id, say::What::Hello(hello));
     }
@@ -237,4 +245,47 @@ fn counts_are_added_up() {
         [answer::What::Counts(counts)] => assert_eq!((counts.bytes, counts.programs), (10, 3)),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn no_two_workers_have_one_name() {
+    let mut scene = Scene::new(&[1, 2, 3], &[]);
+    for id in [2, 3] {
+        scene.hello_as(id, VERSION, "w1");
+    }
+    // Who says its name twice keeps it.
+    scene.hello_as(1, VERSION, "w1");
+    let names: Vec<String> =
+        scene.state.status().workers.into_iter().map(|worker| worker.name).collect();
+    assert_eq!(names, ["w1", "w1-2", "w1-3"]);
+    let welcome = scene.orders(3).pop();
+    assert_eq!(welcome, Some(order::What::Welcome("w1-3".to_owned())));
+    // A name is free again when its worker is gone.
+    scene.state.handle(Event::WorkerGone(2, "it has left".to_owned()));
+    scene.hello_as(3, VERSION, "w1");
+    assert_eq!(scene.orders(3).pop(), Some(order::What::Welcome("w1-2".to_owned())));
+}
+
+#[test]
+fn joining_fails_with_the_first_who_cannot_reach_another() {
+    let apart = |text: &str| Some(Fault::execution("", text));
+    let mut scene = Scene::new(&[1, 2], &[10]);
+    scene.open(10, 2);
+    scene.done(2, [10, 0, 1], apart("cannot reach worker `w1` (rank 0) at x within 5 s: no"));
+    let answers = scene.answers(10);
+    let [answer::What::Over(fault)] = &answers[..] else { panic!("{answers:?}") };
+    assert_eq!(fault.worker, "w2");
+    assert!(fault.reason.contains("cannot reach worker `w1`"), "{}", fault.reason);
+    // Who only was not reached is not believed at once, but not waited for either.
+    let mut scene = Scene::new(&[1, 2], &[10]);
+    scene.open(10, 2);
+    let text = format!("{} worker `w2` (rank 1) within 5 s", crate::worker::NOT_DIALLED);
+    scene.done(1, [10, 0, 0], apart(&text));
+    assert!(scene.answers(10).is_empty());
+    scene.state.handle(Event::Tick(scene.start + PARDON));
+    assert!(scene.answers(10).is_empty());
+    scene.state.handle(Event::Tick(scene.start + PARDON + Duration::from_millis(1)));
+    let answers = scene.answers(10);
+    let [answer::What::Over(fault)] = &answers[..] else { panic!("{answers:?}") };
+    assert_eq!((fault.worker.as_str(), &fault.reason), ("w1", &text));
 }

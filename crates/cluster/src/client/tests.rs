@@ -1,0 +1,214 @@
+//! What a client may not do, and what becomes of it: told, counted, and nobody is disturbed.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use pantile_comm_net::{Security, random_id};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::*;
+use crate::control::coordinator_client::CoordinatorClient;
+use crate::wire::{Beat, Hello, Program, Run, Say, say};
+use crate::{Coordinator, CoordinatorOptions, Tell, Worker, WorkerOptions};
+
+type Lines = Arc<Mutex<Vec<String>>>;
+
+fn tell(lines: &Lines) -> Option<Tell> {
+    let lines = Arc::clone(lines);
+    Some(Arc::new(move |line| lines.lock().unwrap().push(line.to_owned())))
+}
+
+/// A coordinator with one worker; both tell their refusals.
+fn site() -> (Coordinator, Lines) {
+    let lines = Lines::default();
+    let coordinator = coordinator(&lines);
+    add_worker(&coordinator, &lines);
+    (coordinator, lines)
+}
+
+fn coordinator(lines: &Lines) -> Coordinator {
+    let address = "127.0.0.1:0".to_owned();
+    let options = CoordinatorOptions { address, tell: tell(lines), ..Default::default() };
+    Coordinator::start(&options).unwrap()
+}
+
+fn add_worker(coordinator: &Coordinator, lines: &Lines) {
+    let name = "real".to_owned();
+    let options = WorkerOptions { name, tell: tell(lines), ..Default::default() };
+    let (worker, address) = (Worker::new(&options).unwrap(), coordinator.address().to_string());
+    // Ends with the coordinator.
+    std::thread::spawn(move || worker.serve(&address));
+}
+
+fn status(coordinator: &Coordinator) -> wire::Status {
+    Cluster::overview(&coordinator.address().to_string(), &Guard::default()).unwrap()
+}
+
+fn soon<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(found) = ask() {
+            return found;
+        }
+        assert!(Instant::now() < until, "it takes too long: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn connect(coordinator: &Coordinator, ranks: usize) -> Result<Cluster, ClusterError> {
+    let options = ClusterOptions { ranks, ..ClusterOptions::default() };
+    Cluster::connect(&coordinator.address().to_string(), options)
+}
+
+/// The session of a client, once the worker is there.
+fn session(coordinator: &Coordinator) -> Cluster {
+    soon("the worker", || (status(coordinator).workers.len() == 1).then_some(()));
+    connect(coordinator, 1).unwrap()
+}
+
+/// A connection for elements, with what a client says of itself.
+fn knock(cluster: &Cluster, id: u128, secret: &Secret) -> Result<Connection, DataError> {
+    let greeting = Greeting { kind: KIND, id, secret: secret.clone(), note: Vec::new() };
+    let address = &cluster.opened.seats[0].data_address;
+    Ok(dial(address, &Security::Plain, &greeting, ANSWER)?)
+}
+
+#[test]
+fn wrong_requests_for_elements_are_told_and_counted() {
+    let (coordinator, lines) = site();
+    let (one, other) = (session(&coordinator), connect(&coordinator, 1).unwrap());
+    // The session of one client with the secret of another, and a session that nobody has.
+    assert!(knock(&one, one.world, &other.secret).is_err());
+    assert!(knock(&one, random_id().unwrap(), &one.secret).is_err());
+    let mut connection = knock(&one, one.world, &one.secret).unwrap();
+    let mut said = |kind: u16, head: &[u8]| {
+        connection.send(kind, head, &[]).unwrap();
+        let answer = connection.receive().unwrap();
+        assert_eq!(answer.kind, FAULT);
+        String::from_utf8(answer.head).unwrap()
+    };
+    assert_eq!(said(GET, &[1]), "got a request that is too short");
+    assert_eq!(said(GET, &About { rank: 9, array: 1 }.encode()), "rank 9 is not on this worker");
+    assert_eq!(said(GET, &About { rank: 0, array: 7 }.encode()), "rank 0 has no array 7");
+    assert!(said(77, &About { rank: 0, array: 7 }.encode()).contains("a request of kind 77"));
+    // A frame that is longer than agreed ends the connection.
+    let mut long = knock(&one, one.world, &one.secret).unwrap().with_body_max(64 << 20);
+    let sent = long.send(PUT, &[0; 16], &[&vec![0; 9 << 20]]);
+    assert!(sent.is_err() || long.receive().is_err());
+    let counted = soon("seven refusals", || {
+        let refused = status(&coordinator).workers[0].refused;
+        (refused >= 7).then_some(refused)
+    });
+    let lines = lines.lock().unwrap();
+    assert_eq!((counted, lines.len()), (7, 7), "{lines:?}");
+    for words in
+        ["a wrong token", "too short", "rank 9", "no array 7", "kind 77", "body of 9437184"]
+    {
+        assert!(lines.iter().any(|line| line.contains(words)), "{words}: {lines:?}");
+    }
+    let secrets = [one.secret.to_hex(), other.secret.to_hex()];
+    assert!(!lines.iter().any(|line| secrets.iter().any(|secret| line.contains(secret))));
+}
+
+#[test]
+fn wrong_programs_are_told_and_counted() {
+    let (coordinator, lines) = site();
+    let mut cluster = session(&coordinator);
+    let refused = |cluster: &mut Cluster, number: u64, hash: u128, text: &str| {
+        let hash = hash.to_le_bytes().to_vec();
+        let program = Program { session: 0, hash: hash.clone(), text: text.to_owned() };
+        cluster.link.ask(ask::What::Program(program)).unwrap();
+        let run = Run { number, program: hash, ..Run::default() };
+        cluster.link.ask(ask::What::Run(run)).unwrap();
+        let done = cluster.link.hear_if(ANSWER, |what| match what {
+            answer::What::Done(done) => Some(done),
+            _ => None,
+        });
+        done.unwrap().fault.unwrap().reason
+    };
+    let nonsense = "program on 1 ranks\n----\nfunc.func @main(";
+    let reason = refused(&mut cluster, 1, Fingerprint::of(nonsense).0, nonsense);
+    assert!(reason.contains("expected"), "{reason}");
+    let reason = refused(&mut cluster, 2, 5, nonsense);
+    assert!(reason.contains("not the one of its hash"), "{reason}");
+    soon("two refusals", || (status(&coordinator).workers[0].refused == 2).then_some(()));
+    // What the coordinator refuses ends the session, and is its own to count.
+    let run = Run { number: 3, program: vec![9; 16], ..Run::default() };
+    cluster.link.ask(ask::What::Run(run)).unwrap();
+    let over = cluster.link.hear_if(ANSWER, |_| None::<()>).unwrap_err();
+    assert!(over.reason.contains("was not sent"), "{}", over.reason);
+    assert_eq!(status(&coordinator).refused, 1);
+    // Messages that are too long are not even read.
+    let mut long = connect(&coordinator, 1).unwrap();
+    let text = "x".repeat(wire::MESSAGE_MAX + 1);
+    let program = Program { session: 0, hash: vec![0; 16], text };
+    long.link.ask(ask::What::Program(program)).unwrap();
+    soon("the coordinator's second", || (status(&coordinator).refused == 2).then_some(()));
+    let lines = lines.lock().unwrap();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert!(lines[0].starts_with("refused a program of client "), "{lines:?}");
+    assert!(lines[2].starts_with("refused 127.0.0.1:"), "{lines:?}");
+}
+
+/// A worker that says where it listens, and does not; it is there as long as what comes back.
+fn add_ghost(coordinator: &Coordinator, nobody: &str) -> impl Sized {
+    let runtime = crate::runtime(1).unwrap();
+    let (says, outgoing) = mpsc::channel(64);
+    let hello = Hello {
+        version: VERSION,
+        name: "ghost".to_owned(),
+        data_address: nobody.to_owned(),
+        memory: 1 << 30,
+        ranks: 1,
+    };
+    says.try_send(Say { what: Some(say::What::Hello(hello)) }).unwrap();
+    let (guard, address) = (Guard::default(), coordinator.address().to_string());
+    let orders = runtime.block_on(async {
+        let channel = guard.channel(&address).await.unwrap();
+        let mut client = CoordinatorClient::with_interceptor(channel, guard.token());
+        client.work(ReceiverStream::new(outgoing)).await.unwrap().into_inner()
+    });
+    runtime.spawn(async move {
+        let beat = || Say { what: Some(say::What::Beat(Beat::default())) };
+        while says.send(beat()).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    });
+    (orders, runtime)
+}
+
+#[test]
+fn workers_that_cannot_reach_each_other_are_named() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = nobody.to_string();
+    for real_first in [true, false] {
+        let coordinator = coordinator(&Lines::default());
+        let there = |count: usize| {
+            soon("a worker", || (status(&coordinator).workers.len() == count).then_some(()));
+        };
+        if real_first {
+            add_worker(&coordinator, &Lines::default());
+            there(1);
+        }
+        let _ghost = add_ghost(&coordinator, &nobody);
+        there(if real_first { 2 } else { 1 });
+        if !real_first {
+            add_worker(&coordinator, &Lines::default());
+            there(2);
+        }
+        let error = connect(&coordinator, 2).err().unwrap().to_string();
+        // Who came first is rank 0, and is dialled.
+        let expected = match real_first {
+            true => {
+                "worker `real`: was not dialled by worker `ghost` (rank 1) within 5 s".to_owned()
+            }
+            false => format!(
+                "worker `real`: cannot reach worker `ghost` (rank 0) at {nobody} within 5 s: \
+                 connecting to {nobody}"
+            ),
+        };
+        assert!(error.contains(&expected), "{error}");
+    }
+}

@@ -1,0 +1,218 @@
+//! A leg by messages, where ranks do not see each other's memory.
+//!
+//! ```text
+//!   pack 4 ─► buffers ─► wire        wire ─► buffers ─► unpack 0
+//!             0 1 2 3                        0 1 2 3
+//! ```
+//!
+//! A long message travels in parts. What is not in one piece in memory is packed into a few places
+//! of the buffers that take turns: while one part is packed or unpacked, others travel. Nobody waits
+//! for somebody who waits for it: in round r all parts up to r are on their way, and there is room
+//! for all parts up to r, on every rank that has come so far. So whoever is behind all others can go
+//! on.
+
+use std::ops::Range;
+
+use pantile_comm::{CommError, Memory, Operation, Piece, Ticket};
+use pantile_kernels::pack::Share;
+
+use super::LegRunner;
+use crate::movement::{Body, Parts};
+
+impl LegRunner<'_> {
+    /// Runs the leg. `tickets` is only lent to be used again.
+    pub(super) fn by_messages(
+        &self,
+        operation: &mut Operation<'_>,
+        tickets: &mut Vec<Ticket>,
+        between: &mut dyn FnMut(),
+    ) -> Result<(), CommError> {
+        tickets.clear();
+        for incoming in &self.leg.receives {
+            let Some(body) = &incoming.body else { continue };
+            for part in 0..self.at_once(body, incoming.elements) {
+                let room = self.part(self.to, body, (part, incoming.elements));
+                tickets.push(operation.receive(incoming.peer, &room)?);
+            }
+        }
+        let rooms = tickets.len();
+        for (number, outgoing) in self.leg.sends.iter().enumerate() {
+            let body = outgoing.body.as_ref().expect("messages have bodies");
+            self.pack_whole(body);
+            for part in 0..self.at_once(body, outgoing.elements) {
+                match body {
+                    Body::Turns { .. } => tickets.push(self.send_turn(operation, number, part)?),
+                    _ => {
+                        let piece = self.part(self.from, body, (part, outgoing.elements));
+                        operation.send(outgoing.peer, &piece)?;
+                    }
+                }
+            }
+        }
+        between();
+        let rounds = self.rounds();
+        for round in 0..rounds {
+            let (rooms, sends) = tickets.split_at_mut(rooms);
+            self.send_round(operation, round, sends)?;
+            self.receive_round(operation, round, rooms)?;
+            self.take_own_share(Share { part: round, of: rounds });
+        }
+        self.take_rest(operation, tickets, rounds)?;
+        // What was sent straight out of memory may be written in the next leg.
+        operation.sent()
+    }
+
+    /// As many rounds as the longest message by turns has parts.
+    fn rounds(&self) -> usize {
+        let incoming = self.leg.receives.iter().filter_map(|incoming| incoming.body.as_ref());
+        let outgoing = self.leg.sends.iter().filter_map(|outgoing| outgoing.body.as_ref());
+        let parts = |body: &Body| match body {
+            Body::Turns { parts, .. } => parts.len(),
+            _ => 0,
+        };
+        incoming.chain(outgoing).map(parts).max().unwrap_or(0)
+    }
+
+    /// When a part has gone, the next one takes its place.
+    fn send_round(
+        &self,
+        operation: &mut Operation<'_>,
+        round: usize,
+        mut tickets: &mut [Ticket],
+    ) -> Result<(), CommError> {
+        for (number, outgoing) in self.leg.sends.iter().enumerate() {
+            let Some(Body::Turns { parts, .. }) = &outgoing.body else { continue };
+            let (own, rest) = tickets.split_at_mut(Parts::TURNS.min(parts.len()));
+            tickets = rest;
+            if round < parts.len() {
+                let ticket = &mut own[round % Parts::TURNS];
+                operation.wait(*ticket)?;
+                if round + Parts::TURNS < parts.len() {
+                    *ticket = self.send_turn(operation, number, round + Parts::TURNS)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// When a part has come, it is put where it belongs, and there is room for the next one.
+    fn receive_round(
+        &self,
+        operation: &mut Operation<'_>,
+        round: usize,
+        mut tickets: &mut [Ticket],
+    ) -> Result<(), CommError> {
+        for incoming in &self.leg.receives {
+            let Some(body) = &incoming.body else { continue };
+            let (own, rest) = tickets.split_at_mut(self.at_once(body, incoming.elements));
+            tickets = rest;
+            let Body::Turns { parts, .. } = body else { continue };
+            let Some(nests) = parts.get(round) else { continue };
+            let ticket = &mut own[round % Parts::TURNS];
+            operation.wait(*ticket)?;
+            let room = self.part(self.to, body, (round, incoming.elements));
+            for nest in nests {
+                self.copy(nest, room.as_ptr(), self.to.start().as_ptr(), self.leg.streaming);
+            }
+            let next = round + Parts::TURNS;
+            if next < parts.len() {
+                let room = self.part(self.to, body, (next, incoming.elements));
+                *ticket = operation.receive(incoming.peer, &room)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What did not come by turns, in order.
+    fn take_rest(
+        &self,
+        operation: &mut Operation<'_>,
+        mut tickets: &[Ticket],
+        rounds: usize,
+    ) -> Result<(), CommError> {
+        for incoming in &self.leg.receives {
+            let Some(body) = &incoming.body else {
+                if rounds == 0 || !self.leg.any_order {
+                    self.take(incoming, self.from.start().as_ptr());
+                }
+                continue;
+            };
+            let (own, rest) = tickets.split_at(self.at_once(body, incoming.elements));
+            tickets = rest;
+            if matches!(body, Body::Turns { .. }) {
+                continue;
+            }
+            own.iter().try_for_each(|ticket| operation.wait(*ticket))?;
+            if let Body::Packed { at, .. } = body {
+                self.take(incoming, self.scratch.start().as_ptr().wrapping_add(*at));
+            }
+        }
+        Ok(())
+    }
+
+    /// A share of what this rank gives itself, if the order does not matter.
+    fn take_own_share(&self, share: Share) {
+        if !self.leg.any_order {
+            return;
+        }
+        let (source, target) = (self.from.start().as_ptr(), self.to.start().as_ptr());
+        for incoming in self.leg.receives.iter().filter(|incoming| incoming.body.is_none()) {
+            for part in &incoming.parts {
+                if !(self.from.is(self.to) && part.nest.is_identity()) {
+                    self.copy_share(&part.nest, share, (source, target), self.leg.streaming);
+                }
+            }
+        }
+    }
+
+    /// Packs a part into its place and sends it.
+    fn send_turn(
+        &self,
+        operation: &mut Operation<'_>,
+        number: usize,
+        part: usize,
+    ) -> Result<Ticket, CommError> {
+        let outgoing = &self.leg.sends[number];
+        let body = outgoing.body.as_ref().expect("messages have bodies");
+        let piece = self.part(self.from, body, (part, outgoing.elements));
+        if let Body::Turns { parts, .. } = body {
+            for nest in &parts[part] {
+                self.copy(nest, self.from.start().as_ptr(), piece.as_ptr(), false);
+            }
+        }
+        operation.begin_send(outgoing.peer, &piece)
+    }
+
+    /// Packs a message that does not take turns.
+    fn pack_whole(&self, body: &Body) {
+        if let Body::Packed { at, nests } = body {
+            let start = self.scratch.start().as_ptr().wrapping_add(*at);
+            for nest in nests {
+                self.copy(nest, self.from.start().as_ptr(), start, false);
+            }
+        }
+    }
+
+    /// How many parts of a message are on their way before anything is waited for.
+    fn at_once(&self, body: &Body, elements: usize) -> usize {
+        let parts = self.movement.parts.count(elements);
+        match body {
+            Body::Turns { .. } => parts.min(Parts::TURNS),
+            _ => parts,
+        }
+    }
+
+    /// The bytes of a part of a message, in memory or in the buffers.
+    fn part(&self, memory: &Memory, body: &Body, (part, elements): (usize, usize)) -> Piece {
+        let Range { start, end } = self.movement.parts.range(part, elements);
+        let bytes = (end - start) * self.element;
+        match body {
+            Body::InPlace(first) => memory.piece((first + start) * self.element, bytes),
+            Body::Packed { at, .. } => self.scratch.piece(at + start * self.element, bytes),
+            Body::Turns { at, .. } => {
+                let place = part % Parts::TURNS * self.movement.place_bytes();
+                self.scratch.piece(at + place, bytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Fuzzes [`pantile_fuzz::recipe`].
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|text: &str| pantile_fuzz::recipe(text));
