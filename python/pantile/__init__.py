@@ -72,6 +72,7 @@ from ._mesh import Mesh
 from ._partition import Partition
 from ._plan import Estimate, Picture, Plan, Transfer, plan
 from ._primitives import AllGather, AllSumReduce, Broadcast, ReduceScatter, Repartition, SumReduce
+from ._products import *  # noqa: F403
 from ._progress import computing as _computing
 from ._progress import progress
 from ._reductions import *  # noqa: F403

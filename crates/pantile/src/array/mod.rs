@@ -37,6 +37,7 @@ mod open;
 mod operators;
 mod peek;
 mod places;
+mod products;
 mod program;
 mod reductions;
 mod scalar;
