@@ -100,6 +100,10 @@ impl<S: Stored> Product<'_, S> {
     /// All places of both sides may be read, those of the target written.
     #[inline(always)]
     unsafe fn blocks<const R: usize, const W: usize>(self) {
+        if self.is_of_vector() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.of_vector() };
+        }
         let [rows, columns, terms] = self.shape;
         let few = rows <= R;
         // What is used once only need not leave the first cache.

@@ -39,6 +39,7 @@ mod lane;
 mod packed;
 mod run;
 mod tile;
+mod vector;
 
 pub use packed::Packed;
 pub use run::{Matrix, PANEL, RawMatrix, contract, contract_raw, contract_with};
