@@ -165,6 +165,15 @@ fn vectors_and_broadcast_axes() {
             expected.push((0..3).map(term).sum::<i64>());
         }
         assert_eq!(list(got), expected, "{ranks}");
+        // Neighbours in a row of matrices: one of the two lies next door.
+        let row = whole(&[9, 2, 2], 1);
+        let got = row.get(s![1..]).matmul(&row.get(s![..-1]));
+        let at = |matrix: usize, i: usize, j: usize| (matrix * 4 + i * 2 + j + 1) as i64;
+        let next = |(matrix, i, j): (usize, usize, usize)| -> i64 {
+            (0..2).map(|k| at(matrix + 1, i, k) * at(matrix, k, j)).sum()
+        };
+        let places = (0..32).map(|place| (place / 4, place / 2 % 2, place % 2));
+        assert_eq!(list(got), places.map(next).collect::<Vec<_>>(), "{ranks}");
         assert_eq!(a.matmul(&whole(&[4, 3, 2], 0)).shape(), [4, 2, 2]);
         assert_eq!(whole(&[4, 3, 2], 0).matmul(&y).shape(), [4, 3]);
         assert_eq!(x.matmul(&whole(&[4, 3, 2], 0)).shape(), [4, 2]);
