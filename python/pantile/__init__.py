@@ -73,6 +73,7 @@ from ._partition import Partition
 from ._pipeline import pipeline
 from ._plan import Estimate, Picture, Plan, Transfer, plan
 from ._primitives import AllGather, AllSumReduce, Broadcast, ReduceScatter, Repartition, SumReduce
+from ._products import *  # noqa: F403
 from ._progress import computing as _computing
 from ._progress import progress
 from ._reductions import *  # noqa: F403

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 NAMES = (
-    "argsort cumulative_prod cumulative_sum matmul nonzero searchsorted sort take "
-    "take_along_axis tensordot unique_all unique_counts unique_inverse unique_values vecdot"
+    "argsort cumulative_prod cumulative_sum nonzero searchsorted sort take "
+    "take_along_axis unique_all unique_counts unique_inverse unique_values"
 ).split()
 
 

@@ -45,9 +45,8 @@ def _backward(name: str) -> Callable[[Any, Operand], Array]:
     return backward
 
 
-def _in_place(name: str) -> Callable[[Any, Operand], Array]:
+def _in_place(forward: Callable[[Any, Operand], Array]) -> Callable[[Any, Operand], Array]:
     """`array += other`."""
-    forward = _forward(name)
 
     def in_place(self: Operators, other: Operand, /) -> Array:
         result = forward(self, other)
@@ -62,6 +61,20 @@ def _in_place(name: str) -> Callable[[Any, Operand], Array]:
         return self  # type: ignore[return-value]  # only arrays are such
 
     return in_place
+
+
+def _matmul(self: Operators, other: Operand, /) -> Array:
+    beside = operand(self, other)
+    if not isinstance(beside, _core.Array):  # a number has no rows
+        return NotImplemented
+    return self._of(self._h.matmul(beside))
+
+
+def _rmatmul(self: Operators, other: Operand, /) -> Array:
+    beside = operand(self, other)
+    if not isinstance(beside, _core.Array):
+        return NotImplemented
+    return self._of(beside.matmul(self._h))
 
 
 class Operators:
@@ -87,6 +100,7 @@ class Operators:
     __xor__ = _forward("bitwise_xor")
     __lshift__ = _forward("bitwise_left_shift")
     __rshift__ = _forward("bitwise_right_shift")
+    __matmul__ = _matmul
 
     __radd__ = _backward("add")
     __rsub__ = _backward("subtract")
@@ -100,19 +114,21 @@ class Operators:
     __rxor__ = _backward("bitwise_xor")
     __rlshift__ = _backward("bitwise_left_shift")
     __rrshift__ = _backward("bitwise_right_shift")
+    __rmatmul__ = _rmatmul
 
-    __iadd__ = _in_place("add")
-    __isub__ = _in_place("subtract")
-    __imul__ = _in_place("multiply")
-    __itruediv__ = _in_place("divide")
-    __ifloordiv__ = _in_place("floor_divide")
-    __imod__ = _in_place("remainder")
-    __ipow__ = _in_place("pow")
-    __iand__ = _in_place("bitwise_and")
-    __ior__ = _in_place("bitwise_or")
-    __ixor__ = _in_place("bitwise_xor")
-    __ilshift__ = _in_place("bitwise_left_shift")
-    __irshift__ = _in_place("bitwise_right_shift")
+    __iadd__ = _in_place(_forward("add"))
+    __isub__ = _in_place(_forward("subtract"))
+    __imul__ = _in_place(_forward("multiply"))
+    __itruediv__ = _in_place(_forward("divide"))
+    __ifloordiv__ = _in_place(_forward("floor_divide"))
+    __imod__ = _in_place(_forward("remainder"))
+    __ipow__ = _in_place(_forward("pow"))
+    __iand__ = _in_place(_forward("bitwise_and"))
+    __ior__ = _in_place(_forward("bitwise_or"))
+    __ixor__ = _in_place(_forward("bitwise_xor"))
+    __ilshift__ = _in_place(_forward("bitwise_left_shift"))
+    __irshift__ = _in_place(_forward("bitwise_right_shift"))
+    __imatmul__ = _in_place(_matmul)
 
     # Elements are compared one by one: the answer is an array, not a truth value.
     __eq__ = _forward("equal")  # type: ignore[assignment]

@@ -19,6 +19,7 @@ def results():
         yield "functions", pt.exp(a) * pt.sin(b) + pt.log1p(b) / (pt.abs(a) + 0.1)
         yield "columns", pt.stack([pt.mean(a, axis=0), pt.std(a, axis=0), pt.sum(a * b, axis=0)])
         yield "sums", pt.stack([pt.sum(a), pt.prod(b), pt.vector_norm(a), pt.var(b, correction=1)])
+        yield "products", pt.concat([a @ b.T, pt.permute_dims(b[:, :7], (1, 0)) @ a[:, ::-1] @ b.T])
         u = a.copy()
         for _ in range(5):
             u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])

@@ -135,3 +135,35 @@ fn results_of_one_program_are_arguments_of_the_next_without_a_detour() {
     assert_eq!((traffic.bytes_up, traffic.bytes_down), (0, 0));
     assert_eq!(b.sum().item::<i64>().unwrap(), 1000 + 11 * 499_500);
 }
+
+/// Products of matrices, of which nobody cuts a sum.
+#[test]
+fn products_of_matrices() {
+    everywhere(|world| {
+        let a = numbers(world, &[7, 300], "block(r), whole");
+        let b = numbers(world, &[7, 4], "block(r), whole");
+        let square = numbers(world, &[9, 9], "block(r), whole");
+        let ten = numbers(world, &[10, 10], "auto");
+        let p = numbers(world, &[9, 1], "block(r), whole");
+        [
+            square.matmul(&square),
+            square.matmul(&p) + &p,
+            a.t().matmul(&b),
+            a.matmul(&a.t()),
+            ten.matmul(&ten),
+            square.matmul(&square.redistribute("whole, block(r)")),
+        ]
+        .map(|array| floats(&array))
+    });
+}
+
+#[test]
+fn sums_of_small_and_large_matrices_and_of_rows() {
+    everywhere(|world| {
+        let small = numbers(world, &[10, 10], "block(r), whole");
+        let large = numbers(world, &[1500, 1200], "block(r), whole");
+        let row = numbers(world, &[1, 10], "copies");
+        let twice = &large + &large;
+        (floats(&(&small + &small)), floats(&(&small + &row)), floats(&twice.get(s![1400.., ..9])))
+    });
+}

@@ -86,6 +86,7 @@ fn programs_run_and_refuse() {
         assert!(many < few + 20, "{few} and {many} on {ranks}x{threads} threads");
     }
     the_numbers_do_not_depend_on_the_ranks();
+    products_move_what_was_predicted();
     halos_of_two_arrays_are_one_message();
     wrong_arguments_are_told_to_all();
     a_rank_that_is_lost_is_an_error_of_all();
@@ -120,6 +121,51 @@ fn the_numbers_do_not_depend_on_the_ranks() {
             bits(results_on(1, 2, false)),
             "{ranks} ranks, simulator"
         );
+    }
+}
+
+/// What moves before products of matrices is what was predicted, however the factors live.
+fn products_move_what_was_predicted() {
+    let text = |one: &str, other: &str| {
+        format!(
+            "!a = !ndarray.ndarray<30x70xf64, #pantile.dist<\"{one}\">>\n\
+             !b = !ndarray.ndarray<70x20xf64, #pantile.dist<\"{other}\">>\n\
+             !t = !ndarray.ndarray<70x30xf64>\n\
+             !c = !ndarray.ndarray<30x20xf64>\n\
+             !s = !ndarray.ndarray<70x70xf64>\n\
+             func.func @main() -> (!c, !s) {{\n\
+             %seed = arith.constant 7 : i64\n\
+             %a = ndarray.random %seed {{kind = \"normal\", stream = 0}} : (i64) -> !a\n\
+             %b = ndarray.random %seed {{kind = \"normal\", stream = 1}} : (i64) -> !b\n\
+             %c = ndarray.matmul %a, %b : (!a, !b) -> !c\n\
+             %t = ndarray.permute_dims %a [1, 0] : !a -> !t\n\
+             %s = ndarray.matmul %t, %a : (!t, !a) -> !s\n\
+             return %c, %s : !c, !s\n}}"
+        )
+    };
+    let homes = ["block(r), whole", "whole, block(r)", "cyclic(r, 3), whole", "copies"];
+    for (one, other) in homes.iter().flat_map(|one| homes.iter().map(move |other| (one, other))) {
+        for (windows, ranks) in [(false, 1), (false, 4), (true, 3)] {
+            let executable = compiled(&text(one, other), ranks);
+            let body = |communicator| {
+                let mut engine = Engine::new(communicator);
+                let mut runner = Runner::new(&mut engine, Arc::clone(&executable))?;
+                runner.run(&mut engine, &[])?;
+                Ok::<_, Error>(engine.counters())
+            };
+            let counters = if windows {
+                threads::run(ranks, &Default::default(), body)
+            } else {
+                Sim { seed: 1, ..Sim::default() }.run(ranks, body).results
+            };
+            let counters: Vec<_> = counters.into_iter().map(|one| one.unwrap()).collect();
+            let cost = executable.cost(&Machine::default(), Terrain::new(windows)).unwrap();
+            let bytes: u64 = counters.iter().map(|one| one.bytes).sum();
+            let messages: u64 = counters.iter().map(|one| one.messages).sum();
+            let told = (cost.bytes, cost.messages);
+            assert_eq!(told, (Some(bytes.into()), Some(messages.into())), "{one} by {other}");
+            assert_eq!(cost.steps.iter().filter(|step| step.what == "contract").count(), 2);
+        }
     }
 }
 

@@ -1,5 +1,9 @@
 //! The types of results: what the text may leave to be found, and what the verifier compares.
 
+mod matmul;
+
+pub use matmul::{matmul_dtype, matmul_shape};
+
 use pantile_lanes::{Binary, DType, Unary, promote};
 
 use crate::{
@@ -84,6 +88,10 @@ pub fn result_types(
         Op::Broadcast => one(known.broadcast_to()?),
         Op::Reduce { reduction, axes, keepdims, .. } => {
             one(known.reduced(reduction.function, axes.as_deref(), *keepdims)?)
+        }
+        Op::MatMul => {
+            let dtype = matmul_dtype(known.array(0)?.dtype(), known.array(1)?.dtype())?;
+            one(array(matmul_shape(&known.array(0)?.shape, &known.array(1)?.shape)?, dtype))
         }
         Op::Stencil { points, weights, .. } => one(known.stencil(points, weights.len())?),
         Op::Reshape { .. } => one(known.reshaped()?),

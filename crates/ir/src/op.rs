@@ -376,6 +376,10 @@ pub enum Op {
         /// What is taken off the count (`Var`, `Std`): the bits of an `f64`.
         correction: u64,
     },
+    /// `ndarray.matmul`: two T. Rows of the one times columns of the other, over the last two axes;
+    /// the axes before them are broadcast. An operand with one axis is a row on the left, a column on
+    /// the right; two such give the sum of the products.
+    MatMul,
     /// `ndarray.stencil`: T. Sum of weights times shifted elements, in the order of the points.
     Stencil {
         /// Offsets, one per axis.

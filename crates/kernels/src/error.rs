@@ -17,6 +17,11 @@ pub enum Error {
         /// The element type.
         dtype: DType,
     },
+    /// The element type has no products of matrices.
+    Product {
+        /// The element type.
+        dtype: DType,
+    },
     /// A slab and a shape have different numbers of axes.
     Axes {
         /// Axes of the slab.
@@ -94,6 +99,9 @@ impl fmt::Display for Error {
         match self {
             Self::Unsupported { operator, dtype } => {
                 write!(f, "operator {operator} is not defined for elements of type {dtype}")
+            }
+            Self::Product { dtype } => {
+                write!(f, "products of matrices of type {dtype} are not defined, expected numbers")
             }
             Self::Axes { slab, shape } => {
                 write!(f, "slab has {slab} axes, expected {shape} as in the local shape")

@@ -1,4 +1,4 @@
-//! Fast local loops over strided views: copy, combine, fill, map, reduce.
+//! Fast local loops over strided views: copy, combine, fill, map, reduce, contract.
 //!
 //! A message is a region in row-major order; in memory the region lies scattered. A [`Layout`]
 //! says where its elements lie, a [`Nest`] is the loop that goes through two layouts at once, and
@@ -6,10 +6,11 @@
 //! from formulas, never from lists of elements, and run for the element types of [`DType`].
 //!
 //! [`lanes`] runs loop bodies over strided domains, [`reduce`] folds what they give, and an
-//! [`ExactSum`] is the sum of floats that does not depend on their order.
+//! [`ExactSum`] is the sum of floats that does not depend on their order. [`contract`] multiplies
+//! matrices.
 //!
 //! This crate must never contain communication, threads, I/O or clocks. `unsafe` is in [`pack`],
-//! [`lanes`], [`reduce`] and the choice of instruction sets alone. Read [`Layout`] and [`Nest`]
+//! [`lanes`], [`reduce`], [`contract`] and the choice of instruction sets alone. Read [`Layout`] and [`Nest`]
 //! first, for loop bodies [`lanes::Program`].
 //!
 //! ```
@@ -28,6 +29,7 @@
 //! ```
 
 mod combine;
+pub mod contract;
 mod error;
 mod exact;
 pub mod lanes;

@@ -266,6 +266,24 @@ impl Array {
         self.recorded(py, |array| array.permute(&axes))
     }
 
+    fn matmul(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.recorded(py, |array| array.matmul(&other.inner))
+    }
+
+    fn vecdot(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.recorded(py, |array| array.vecdot(&other.inner))
+    }
+
+    fn tensordot(
+        &self,
+        py: Python<'_>,
+        other: &Self,
+        axes: Vec<usize>,
+        other_axes: Vec<usize>,
+    ) -> PyResult<Self> {
+        self.recorded(py, |array| array.tensordot(&other.inner, &axes, &other_axes))
+    }
+
     fn broadcast_to(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {
         self.recorded(py, |array| array.broadcast_to(&shape))
     }

@@ -43,6 +43,7 @@ fn add(steps: &[Step], depth: usize, list: &mut Vec<Info>) {
             },
             Step::Finish(step) => ("finish", step.place.clone()),
             Step::Product(step) => ("product", step.place.clone()),
+            Step::Contract(step) => ("contract", step.place.clone()),
             Step::Reshape { .. } => ("reshape", Place::default()),
             Step::Repeat(step) => ("repeat", step.place.clone()),
         };

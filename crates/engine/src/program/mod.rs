@@ -4,6 +4,7 @@
 //! movements. Preparing plans and compiles; running does neither. Memory that is large comes from
 //! the rank's pool and goes back to it, so that a program that waits has none.
 
+mod contract;
 mod cut;
 mod doors;
 mod fold;

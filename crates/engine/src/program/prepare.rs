@@ -10,6 +10,7 @@ use pantile_ir::lower::{
 use pantile_kernels::DType;
 use pantile_kernels::lanes::Program;
 
+use super::contract::PreparedContract;
 use super::fold::{PreparedFinish, PreparedProduct};
 use super::look::{self, PreparedLook};
 use super::loops::{BoxCopy, BoxLoop, dense};
@@ -28,6 +29,7 @@ pub(crate) enum Prepared {
     Look(Box<PreparedLook>),
     Finish(PreparedFinish),
     Product(PreparedProduct),
+    Contract(PreparedContract),
     /// Elements copied within the memory of the rank.
     Copies(Vec<BoxCopy>),
     Repeat(Box<PreparedRepeat>),
@@ -119,6 +121,9 @@ fn prepare(engine: &mut Engine, executable: &Executable, step: &Step) -> Result<
         Step::Product(product) => {
             let prepared = PreparedProduct::new(executable, product, engine.rank());
             prepared.map_or_else(|| Prepared::Copies(Vec::new()), Prepared::Product)
+        }
+        Step::Contract(contract) => {
+            Prepared::Contract(PreparedContract::new(executable, contract, engine.rank()))
         }
         Step::Reshape { from, to } => {
             Prepared::Copies(prepare_reshape(executable, *from, *to, engine.rank())?)

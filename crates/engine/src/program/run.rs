@@ -61,6 +61,9 @@ impl Running<'_, '_> {
                 product.run(self.tiles);
                 Ok(())
             }
+            Prepared::Contract(contract) => {
+                contract.run(self.tiles.as_slice().into(), &mut self.means)
+            }
             Prepared::Copies(copies) => copies
                 .iter()
                 .try_for_each(|copy| copy.run(self.tiles.as_slice().into(), &mut self.means)),

@@ -6,7 +6,7 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_lanes::DType;
 use pantile_plan::{Estimate, Machine, Plan, Terrain, Totals, route};
 
-use super::{Compute, Executable, SlotId, Step, Turns, Write};
+use super::{Compute, Contract, Executable, SlotId, Step, Turns, Write};
 use crate::Place;
 
 /// Beyond so many ranks the messages of bundled exchanges are not listed one by one.
@@ -60,6 +60,8 @@ pub struct Cost {
 /// comparing.
 const OPERATIONS: f64 = 2e9;
 const MEMORY: f64 = 8e9;
+/// Operations per second of products of matrices.
+const PRODUCTS: f64 = 2e10;
 
 impl Executable {
     /// What the program costs on a machine whose ranks exchange over this terrain.
@@ -141,6 +143,9 @@ impl Executable {
                 let sizes = compute.region.iter().map(|stretch| stretch.size);
                 sizes.fold(1 + compute.body.operations(), usize::saturating_mul)
             }
+            Step::Contract(step) => {
+                step.domain.shape().iter().copied().fold(2, usize::saturating_mul)
+            }
             Step::Repeat(_) => usize::MAX,
             _ => 0,
         };
@@ -216,6 +221,9 @@ impl Executable {
                 }
                 Step::Finish(step) => costs.push(empty("finish", &step.place)),
                 Step::Product(step) => costs.push(empty("product", &step.place)),
+                Step::Contract(step) => {
+                    costs.push(contract_cost(step, empty("contract", &step.place)));
+                }
                 Step::Reshape { .. } => costs.push(empty("reshape", &Place::default())),
                 Step::Repeat(repeat) => {
                     let (turns, before) = match &repeat.turns {
@@ -248,6 +256,19 @@ impl Executable {
             each * (operations as f64 / OPERATIONS).max(8.0 * (reads + stored) as f64 / MEMORY);
         StepCost { elements, operations, arrays: (reads, stored), seconds, ..empty }
     }
+}
+
+/// The cost of a product: a term is two operations, read from caches.
+fn contract_cost(step: &Contract, empty: StepCost) -> StepCost {
+    let mesh = step.domain.mesh();
+    let free = step.domain.free_mesh_axes();
+    let copies: u128 = free.iter().map(|axis| mesh.shape()[*axis] as u128).product();
+    let (terms, outputs) = step.domain.shape().split_last().unwrap_or((&0, &[]));
+    let elements = outputs.iter().map(|length| *length as u128).product::<u128>() * copies;
+    let operations = terms.saturating_mul(2);
+    #[allow(clippy::cast_precision_loss, reason = "an estimate")]
+    let seconds = elements as f64 / mesh.size().max(1) as f64 * operations as f64 / PRODUCTS;
+    StepCost { elements, operations, arrays: (2, 1), seconds, ..empty }
 }
 
 /// The cost of movements that run together.

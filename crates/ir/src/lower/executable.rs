@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pantile_geometry::Distribution;
 use pantile_lanes::{Body, DType};
 
-use super::Lent;
+use super::{Contract, Lent};
 use crate::{Place, Type};
 
 /// A place where an array lives while a program runs.
@@ -104,6 +104,8 @@ pub enum Step {
     Finish(Finish),
     /// The product along axes in a fixed order.
     Product(Product),
+    /// The product of two arrays of matrices.
+    Contract(Box<Contract>),
     /// The same elements in row-major order in another shape; no rank sends anything.
     Reshape {
         /// From here.

@@ -251,6 +251,24 @@ impl Lowering<'_> {
         Some(windows)
     }
 
+    /// True if every coordinate owns what it reads of a slot.
+    pub(super) fn is_at_hand(
+        &self,
+        slot: SlotId,
+        access: &[Along],
+        (domain, region): (&Distribution, &[Stretch]),
+    ) -> bool {
+        let Some(windows) = self.in_place(slot, access, domain, region) else { return false };
+        let maps = place::axes(&self.slots[slot.index()].home);
+        maps.iter().zip(&windows).all(|(map, windows)| {
+            let mut list = windows.iter().flatten().enumerate();
+            list.all(|(coordinate, window)| {
+                let owned = place::owned(map, coordinate);
+                window.0 >= window.1 || (window.0 >= owned.0 && window.1 <= owned.1)
+            })
+        })
+    }
+
     /// Adds windows to what is asked of a slot; true if they go beyond what its ranks own.
     pub(super) fn request(&mut self, slot: SlotId, windows: Vec<Option<Windows>>) -> bool {
         let info = &mut self.slots[slot.index()];
@@ -272,7 +290,7 @@ impl Lowering<'_> {
     }
 
     /// Copies what a loop reads of a slot to where it reads it.
-    fn fetch(
+    pub(super) fn fetch(
         &mut self,
         slot: SlotId,
         accesses: Vec<Access>,
@@ -475,7 +493,7 @@ impl Lowering<'_> {
     }
 
     /// About how many elements move to read a slot on a domain.
-    fn fetch_cost(
+    pub(super) fn fetch_cost(
         &self,
         slot: SlotId,
         access: &[Along],
@@ -550,7 +568,7 @@ fn merged(one: &[TempAxis], other: &[TempAxis]) -> Option<Vec<TempAxis>> {
 }
 
 /// The distribution of an array of `shape` whose elements live where those that it reads do.
-fn followed(
+pub(super) fn followed(
     home: &Distribution,
     access: &[Along],
     shape: &[usize],

@@ -64,6 +64,7 @@ fn sweep(steps: &mut Vec<Step>, needed: &BTreeSet<SlotId>) -> bool {
         Step::Finish(step) => needed.contains(&step.to),
         Step::Reshape { to, .. } => needed.contains(to),
         Step::Product(step) => needed.contains(&step.to),
+        Step::Contract(step) => needed.contains(&step.to),
         Step::Repeat(repeat) => {
             if let Turns::While { before, .. } = &mut repeat.turns {
                 changed |= sweep(before, needed);

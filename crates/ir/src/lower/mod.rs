@@ -7,6 +7,7 @@
 //! version of an array (`finish`).
 
 mod blocks;
+mod contract;
 mod control;
 mod cost;
 mod create;
@@ -37,6 +38,7 @@ use std::collections::BTreeMap;
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_lanes::DType;
 
+pub use contract::Contract;
 pub use cost::{Cost, StepCost};
 pub use executable::{
     Along, Carried, Compute, Exchange, ExchangePart, Executable, Finish, Fold, Move, Part, Product,

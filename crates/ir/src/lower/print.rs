@@ -67,6 +67,13 @@ impl Executable {
             Step::Product(step) => {
                 writeln!(out, "{indent}product {} along {:?} -> {}", step.from, step.axes, step.to)
             }
+            Step::Contract(step) => {
+                writeln!(out, "{indent}contract {} -> {}", step.domain, step.to)?;
+                step.reads.iter().try_for_each(|(slot, access)| {
+                    let access: Vec<String> = access.iter().map(along).collect();
+                    writeln!(out, "{indent}  read {slot}[{}]", access.join(", "))
+                })
+            }
             Step::Reshape { from, to } => writeln!(out, "{indent}reshape {from} -> {to}"),
             Step::Repeat(repeat) => self.print_repeat(repeat, depth, out),
         }

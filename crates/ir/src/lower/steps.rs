@@ -14,6 +14,7 @@ pub(crate) fn written(step: &Step, f: &mut dyn FnMut(SlotId)) {
         }
         Step::Finish(step) => f(step.to),
         Step::Product(step) => f(step.to),
+        Step::Contract(step) => f(step.to),
         Step::Reshape { to, .. } => f(*to),
         Step::Repeat(repeat) => {
             repeat.carried.iter().for_each(|carried| f(carried.current));
@@ -41,6 +42,7 @@ pub(crate) fn read(step: &Step, f: &mut dyn FnMut(SlotId)) {
         }
         Step::Finish(step) => f(step.from),
         Step::Product(step) => f(step.from),
+        Step::Contract(step) => step.reads.iter().for_each(|(slot, _)| f(*slot)),
         Step::Reshape { from, .. } => f(*from),
         Step::Repeat(repeat) => {
             repeat.carried.iter().for_each(|carried| f(carried.initial));

@@ -231,6 +231,10 @@ impl<'a> Lowering<'a> {
                 let correction = f64::from_bits(*correction);
                 self.reduce(reduction.function, of, (&axes, *keepdims), (correction, wanted))
             }
+            Op::MatMul => {
+                let (one, other) = (self.operand(operation, 0)?, self.operand(operation, 1)?);
+                self.matmul(one, other)
+            }
             Op::Stencil { points, weights, boundary } => {
                 let of = self.operand(operation, 0)?;
                 self.stencil(of, points, weights, *boundary)

@@ -472,6 +472,7 @@ fn creates(op: &Op) -> bool {
             | Op::Binary(_)
             | Op::Where
             | Op::Clip
+            | Op::MatMul
             | Op::Reduce { .. }
     )
 }

@@ -399,6 +399,10 @@ impl<'p> Machine<'p> {
                 };
                 self.reduce(&of, &request)
             }
+            Op::MatMul => {
+                let [one, other] = self.arrays(frame, operation)?;
+                self.matmul(&one, &other)
+            }
             Op::Stencil { points, weights, boundary } => {
                 let [of] = self.arrays(frame, operation)?;
                 self.stencil(&of, points, weights, *boundary)

@@ -25,6 +25,7 @@ mod functions;
 mod loops;
 mod machine;
 mod made;
+mod matmul;
 mod number;
 mod reduce;
 mod shapes;

@@ -325,6 +325,7 @@ fn simple(name: &str) -> Option<Op> {
         "ndarray.to_tensor" => Op::ToTensor,
         "ndarray.where" => Op::Where,
         "ndarray.clip" => Op::Clip,
+        "ndarray.matmul" => Op::MatMul,
         "ndarray.redistribute" => Op::Redistribute,
         "ndarray.replicate" => Op::Replicate,
         "dist.init_dist_array" => Op::InitDist,

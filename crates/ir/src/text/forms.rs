@@ -105,6 +105,7 @@ pub(super) static FORMS: &[Form] = &[
     form("ndarray.ewbin", TWO, Function),
     form("ndarray.where", THREE, Function),
     form("ndarray.clip", THREE, Function),
+    form("ndarray.matmul", TWO, Function),
     form("ndarray.cast_elemtype", &[One], To),
     form("ndarray.reduction", &[One], Arrow),
     form("ndarray.reduce", &[One], Arrow),

@@ -96,6 +96,7 @@
 //! | `ndarray.ewbin` | `%c = ndarray.ewbin %a, %x {op = 21 : i32} : (T, f64) -> T` |
 //! | `ndarray.where` | `%d = ndarray.where %c, %x, %y : (T, T, f64) -> T` |
 //! | `ndarray.clip` | `%b = ndarray.clip %a, %low, %high : (T, f64, f64) -> T` |
+//! | `ndarray.matmul` | `%c = ndarray.matmul %a, %b : (T, T) -> T` |
 //! | `ndarray.reduction` | `%r = ndarray.reduction %a {op = 4 : i32} : T -> T` (all axes) |
 //! | `ndarray.reduce` | `%r = ndarray.reduce %a {op = "var", axes = [0], keepdims = true, correction = 1.0} : T -> T` |
 //! | `ndarray.stencil` | `%b = ndarray.stencil %a {points = [[0, 1], [1, 0]], weights = [0.5, 0.5], boundary = "periodic"} : T -> T` |

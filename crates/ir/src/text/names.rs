@@ -268,6 +268,7 @@ impl Op {
             Self::Binary(_) => "ndarray.ewbin",
             Self::Where => "ndarray.where",
             Self::Clip => "ndarray.clip",
+            Self::MatMul => "ndarray.matmul",
             Self::CastElement { .. } => "ndarray.cast_elemtype",
             Self::Reduce { axes: None, keepdims: false, correction: 0, .. } => "ndarray.reduction",
             Self::Reduce { .. } => "ndarray.reduce",

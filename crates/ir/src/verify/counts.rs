@@ -88,7 +88,7 @@ fn of_arrays(op: &Op, results: &[&Type]) -> Option<(Count, Count)> {
         | Op::Redistribute
         | Op::Replicate
         | Op::Halo { .. } => Exactly(1),
-        Op::Arange | Op::Dim | Op::Binary(_) => Exactly(2),
+        Op::Arange | Op::Dim | Op::Binary(_) | Op::MatMul => Exactly(2),
         Op::Linspace { .. } | Op::Where | Op::Clip => Exactly(3),
         Op::Subview(slice) | Op::ExtractSlice(slice) => Exactly(1 + values_in(slice)),
         Op::ImmutableInsertSlice(slice) => Exactly(2 + values_in(slice)),

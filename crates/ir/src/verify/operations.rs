@@ -110,7 +110,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// Arrays that are combined element by element live in one team, on one device.
+    /// Arrays that are combined live in one team, on one device.
     fn homes(&mut self, operation: &Operation) {
         let together = matches!(
             operation.op,
@@ -118,6 +118,7 @@ impl<'p> Checker<'p> {
                 | Op::Binary(_)
                 | Op::Where
                 | Op::Clip
+                | Op::MatMul
                 | Op::Stencil { .. }
                 | Op::InsertSlice(_)
                 | Op::ImmutableInsertSlice(_)

@@ -92,10 +92,10 @@ pub(super) fn of(op: &Op) -> Sorts {
         Op::Subview(_) | Op::ExtractSlice(_) | Op::Reshape { .. } => (&[Array], Index, &[Array]),
         Op::InsertSlice(_) | Op::ImmutableInsertSlice(_) => (&[Elements, Array], Index, &[Array]),
         Op::Permute(_) | Op::Cast | Op::Copy => (&[], Array, &[Array]),
-        Op::Reduce { .. } | Op::Stencil { .. } | Op::MapBlocks { .. } | Op::Redistribute => {
+        Op::Reduce { .. } | Op::MatMul | Op::Stencil { .. } | Op::MapBlocks { .. } => {
             (&[], Array, &[Array])
         }
-        Op::Replicate | Op::Halo { .. } => (&[], Array, &[Array]),
+        Op::Redistribute | Op::Replicate | Op::Halo { .. } => (&[], Array, &[Array]),
         Op::Broadcast | Op::CastElement { .. } => (&[], Elements, &[Array]),
         Op::Delete => (&[], Array, &[]),
         Op::Dim => (&[Array], Index, &[Index]),

@@ -72,10 +72,11 @@ pub(crate) fn variant(op: &Op) -> usize {
         Op::CopyReshape { .. } => 58,
         Op::CopyPermute { .. } => 59,
         Op::Wait => 60,
+        Op::MatMul => 61,
     }
 }
 
-pub(crate) const VARIANTS: usize = 61;
+pub(crate) const VARIANTS: usize = 62;
 
 const ARITH: [Arith; 24] = [
     Arith::AddI,
@@ -144,7 +145,7 @@ impl Maker<'_> {
         match number {
             0..12 => self.scalars(number),
             12..32 => self.arrays(number),
-            32..43 => self.arithmetic(number),
+            32..43 | 61 => self.arithmetic(number),
             43..54 => self.dist(number),
             _ => self.runtime(number),
         }
@@ -350,6 +351,7 @@ impl Maker<'_> {
         let op = match number {
             32 => Op::Unary(self.unary()),
             33 => return (Op::Binary(self.binary()), vec![one, self.some_operand()], result),
+            61 => return (Op::MatMul, vec![one, self.some_operand()], result),
             34 | 35 => {
                 let op = if number == 34 { Op::Where } else { Op::Clip };
                 return (op, vec![one, self.some_operand(), self.some_operand()], result);

@@ -10,6 +10,7 @@ use super::machine::PASS;
 use super::program::Program;
 use super::run::Way;
 use super::walk::Walk;
+use crate::contract::Packed;
 use crate::reduce::Sums;
 
 /// A cache line.
@@ -25,6 +26,7 @@ pub struct Scratch {
     pub(crate) frame: Frame,
     /// Sums on their way, for each output of a reduction.
     pub(crate) sums: Vec<Sums>,
+    packed: Packed,
 }
 
 impl Scratch {
@@ -32,6 +34,11 @@ impl Scratch {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Memory for the panels of products of matrices.
+    pub fn packed(&mut self) -> &mut Packed {
+        &mut self.packed
     }
 }
 

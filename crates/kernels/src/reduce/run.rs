@@ -68,7 +68,7 @@ pub unsafe fn reduce_raw(
     folds: &mut Folds<'_, '_>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let Scratch { walk, frame, sums } = scratch;
+    let Scratch { walk, frame, sums, .. } = scratch;
     let Folds { folds, cells, offset, strides } = folds;
     add_sources(program, shape, sources, walk)?;
     walk.operand(*offset as i64, strides.iter().map(|step| *step as i64), false)?;

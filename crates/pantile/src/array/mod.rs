@@ -39,6 +39,7 @@ mod operators;
 mod peek;
 mod pipeline;
 mod places;
+mod products;
 mod program;
 mod reductions;
 mod scalar;

@@ -9,7 +9,7 @@ use super::{Trial, data};
 impl Maker<'_> {
     /// One more operation.
     pub(super) fn operation(&mut self) {
-        match self.rng.below(45) {
+        match self.rng.below(48) {
             0..4 => self.unary(),
             4..10 => self.binary(),
             10..12 => self.choose(),
@@ -32,6 +32,7 @@ impl Maker<'_> {
             39 => self.map_blocks(),
             40..44 => self.statement(),
             44 => self.long_reduce(),
+            45..48 => self.matmul(),
             _ => self.creation(),
         }
     }

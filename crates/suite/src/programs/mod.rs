@@ -11,6 +11,7 @@ pub mod execute;
 pub mod generate;
 mod loops;
 mod maker;
+mod matmul;
 pub mod shrink;
 mod slices;
 

@@ -1,0 +1,96 @@
+//! Products of matrices in the memory of one rank, by one thread or by several.
+#![allow(unsafe_code, reason = "several threads write one tile, each its own elements")]
+
+use pantile_comm::Rank;
+use pantile_ir::lower::{Contract, Executable, LocalLoop, LocalRead, LocalWrite, Places};
+use pantile_kernels::contract::{Matrix, RawMatrix, contract_raw};
+use pantile_kernels::lanes::Scratch;
+use pantile_kernels::{DType, Error as KernelError};
+
+use super::cut::Cut;
+use super::loops::{Means, Piece, Tiles, span};
+use crate::Error;
+
+/// Terms that cost as much as a byte of memory.
+const TERMS_OF_BYTE: usize = 4;
+
+/// The products that a rank makes.
+pub(crate) struct PreparedContract {
+    dtype: DType,
+    boxes: Vec<BoxContract>,
+}
+
+/// A box of products: rows, columns and the contracted axis are the last three.
+struct BoxContract {
+    shape: Vec<usize>,
+    /// Left, right, and the result: tiles and places in whole elements.
+    operands: [(usize, Places); 3],
+}
+
+impl PreparedContract {
+    /// What a rank does of a product.
+    pub(crate) fn new(executable: &Executable, contract: &Contract, rank: Rank) -> Self {
+        let buffer = |slot: pantile_ir::lower::SlotId| executable.slots[slot.index()].buffer;
+        let boxed = |one: LocalLoop| {
+            let [LocalRead::Slot(left, _, from), LocalRead::Slot(right, _, by)] = &one.reads[..]
+            else {
+                return None;
+            };
+            let [LocalWrite::Slot(to, _, places)] = &one.writes[..] else { return None };
+            let operands = [(left, from), (right, by), (to, places)]
+                .map(|(slot, places)| (buffer(*slot), places.clone()));
+            Some(BoxContract { shape: one.shape, operands })
+        };
+        let loops = executable.local_contract(contract, rank);
+        Self {
+            dtype: executable.slots[contract.to.index()].dtype,
+            boxes: loops.into_iter().filter_map(boxed).collect(),
+        }
+    }
+
+    /// Makes them.
+    pub(crate) fn run(&self, tiles: Tiles<'_>, means: &mut Means<'_>) -> Result<(), Error> {
+        self.boxes.iter().try_for_each(|one| one.run(self.dtype, tiles, means))
+    }
+}
+
+impl BoxContract {
+    fn run(&self, dtype: DType, tiles: Tiles<'_>, means: &mut Means<'_>) -> Result<(), Error> {
+        let (terms, outputs) = self.shape.split_last().unwrap_or((&0, &[]));
+        let cost = (terms / TERMS_OF_BYTE).max(1);
+        let places = &self.operands[2].1.strides[..outputs.len()];
+        match Cut::of_map(means.helpers, outputs, cost, std::iter::once(places)) {
+            None => self.piece(dtype, tiles, Piece::all(outputs), means.scratch),
+            Some(cut) => means.helpers.run(cut.pieces, &|number, desk| {
+                self.piece(dtype, tiles, Piece::of(outputs, cut, number), &mut desk.scratch)
+            }),
+        }
+    }
+
+    /// The products of a piece of the outputs.
+    fn piece(
+        &self,
+        dtype: DType,
+        tiles: Tiles<'_>,
+        mut piece: Piece,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        piece.shape.extend(self.shape.last().copied());
+        let operand = |(tile, places): &(usize, Places)| {
+            let (start, bytes) = span(tiles.at(*tile));
+            let offset = places.offset + piece.shift(&places.strides);
+            (start, bytes, offset)
+        };
+        let raw = [0, 1, 2].map(|which| {
+            let (start, bytes, offset) = operand(&self.operands[which]);
+            let places = Matrix { offset, strides: &self.operands[which].1.strides };
+            RawMatrix { start, bytes, places }
+        });
+        // SAFETY: tiles are valid for their bytes and hold valid elements; nobody else has them while
+        // a program runs. A product lives at the same time as its factors, so it shares no memory
+        // with them; pieces are cut where the result goes on, so no two write the same elements.
+        let done: Result<(), KernelError> =
+            unsafe { contract_raw((dtype, &piece.shape), raw, scratch.packed()) };
+        Ok(done?)
+    }
+}

@@ -1,0 +1,199 @@
+//! The loops around chains: blocks that stay in caches while they are used.
+
+#![allow(unsafe_code, reason = "walks through operands that were checked")]
+
+use super::lane::{Lane, Stored};
+use super::packed::{Packed, Side, Terms};
+use super::run::PANEL;
+use super::tile::{Goal, Turn, chains};
+use crate::simd::{Body, Vectors};
+
+/// Outputs of the left side that are packed at once: their panel stays in the second cache.
+const ROWS: usize = 120;
+
+/// Outputs of the right side that are packed at once: their panel stays in the last cache.
+const COLUMNS: usize = 1024;
+
+/// Bytes of a row that fill vectors.
+const NARROW: usize = 64;
+
+/// A product of two matrices whose elements have one part or two.
+pub(super) struct Product<'a, S: Stored> {
+    /// Outputs of the left side, of the right side, and terms.
+    pub(super) shape: [usize; 3],
+    pub(super) left: Side<S>,
+    pub(super) right: Side<S>,
+    pub(super) to: Goal<S>,
+    /// Lanes of an element.
+    pub(super) parts: usize,
+    /// True if the sides have changed places.
+    pub(super) turned: bool,
+    pub(super) packed: &'a mut Packed,
+}
+
+/// Outputs at once for lanes of a size: rows of the left side that chains are made of, and lanes of the
+/// right side. As many sums as registers have room for, with a row and a factor beside them.
+pub(super) trait Registers: Lane {
+    /// Lanes of a line of vectors: 16 bytes, 32, and 64, two vectors each.
+    fn run<S: Stored<Lane = Self>>(product: Product<'_, S>, vectors: Vectors);
+}
+
+macro_rules! registers {
+    ($($type:ident: $portable:literal, $avx2:literal, $avx512:literal;)*) => {$(
+        impl Registers for $type {
+            #[inline(always)]
+            fn run<S: Stored<Lane = Self>>(product: Product<'_, S>, vectors: Vectors) {
+                // SAFETY: whoever makes a product promises that its places are there.
+                unsafe {
+                    match vectors.bytes() {
+                        64 => product.blocks::<12, $avx512>(),
+                        32 => product.blocks::<6, $avx2>(),
+                        _ => product.blocks::<4, $portable>(),
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+registers! {
+    f32: 8, 16, 32;
+    f64: 4, 8, 16;
+    u32: 8, 16, 32;
+    u64: 4, 8, 16;
+}
+
+impl<S: Stored<Lane: Registers>> Body for Product<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, vectors: Vectors) {
+        S::Lane::run(self, vectors);
+    }
+}
+
+/// A panel of both sides.
+struct Panel<S: Stored> {
+    left: *mut S::Lane,
+    right: *mut S::Lane,
+    terms: usize,
+    turn: Turn,
+}
+
+impl<S: Stored> Product<'_, S> {
+    /// The same with the longer side on the right, if the other one is too short to fill vectors:
+    /// factors may trade places.
+    pub(super) fn turned(self) -> Self {
+        let [rows, columns, terms] = self.shape;
+        if columns * size_of::<S>() >= NARROW || columns >= rows {
+            return self;
+        }
+        let (left, right) = (self.right, self.left);
+        let to = Goal { down: self.to.across, across: self.to.down, ..self.to };
+        let turned = !self.turned;
+        Self { shape: [columns, rows, terms], left, right, to, turned, ..self }
+    }
+
+    /// All blocks: the right side outermost, then panels in their order, then the left side.
+    ///
+    /// # Safety
+    /// All places of both sides may be read, those of the target written.
+    #[inline(always)]
+    unsafe fn blocks<const R: usize, const W: usize>(self) {
+        if self.is_of_vector() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.of_vector() };
+        }
+        let [rows, columns, terms] = self.shape;
+        let few = rows <= R;
+        // What is used once only need not leave the first cache.
+        let wide = if few { W } else { COLUMNS };
+        let (high, panel) = (ROWS.min(rows.next_multiple_of(R)), PANEL.min(terms) * self.parts);
+        let room = (high * panel, wide.min(columns.next_multiple_of(W)) * panel);
+        let (left, right) = self.packed.room::<S::Lane>(room.0, room.1);
+        for column in (0..columns).step_by(wide) {
+            let width = wide.min(columns - column);
+            for first in (0..terms).step_by(PANEL) {
+                let count = PANEL.min(terms - first);
+                let turn = Turn { first: first == 0, last: first + count == terms };
+                for part in 0..self.parts {
+                    let (one, other) = self.lanes_of(part);
+                    let panel = Panel::<S> { left, right, terms: count * self.parts, turn };
+                    let goal = self.to.from(0, column);
+                    let goal = Goal { start: goal.start.wrapping_add(part), ..goal };
+                    // SAFETY: the caller's promise; the room is for a panel of a block.
+                    unsafe {
+                        self.right.from(column, first).pack::<W>((width, count), other, right);
+                        for row in (0..rows).step_by(ROWS) {
+                            let height = ROWS.min(rows - row);
+                            self.left.from(row, first).pack::<R>((height, count), one, left);
+                            panel.block::<R, W>(goal.from(row, 0), (height, width));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Which lanes of both sides make the terms of a part of the result.
+    fn lanes_of(&self, part: usize) -> (Terms, Terms) {
+        let terms = |lanes, negative| Terms { lanes, negative, count: self.parts };
+        let (forwards, backwards) = ([0, 1], [1, 0]);
+        match (part, self.turned) {
+            (0, _) => (terms(forwards, true), terms(forwards, false)),
+            (_, false) => (terms(forwards, false), terms(backwards, false)),
+            // The same terms in the same order.
+            (_, true) => (terms(backwards, false), terms(forwards, false)),
+        }
+    }
+}
+
+impl<S: Stored> Panel<S> {
+    /// All outputs of a block.
+    ///
+    /// # Safety
+    /// Both sides are packed, and the places of the outputs may be written.
+    #[inline(always)]
+    unsafe fn block<const R: usize, const W: usize>(
+        &self,
+        to: Goal<S>,
+        (rows, columns): (usize, usize),
+    ) {
+        for column in (0..columns).step_by(W) {
+            for row in (0..rows).step_by(R) {
+                let (to, left) = (to.from(row, column), row * self.terms);
+                let size = (R.min(rows - row), W.min(columns - column));
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let right = self.right.add(column * self.terms);
+                    let left = self.left.add(left);
+                    match size.0 {
+                        1 => self.tile::<1, W>((left, R), right, (to, size)),
+                        2 => self.tile::<2, W>((left, R), right, (to, size)),
+                        3 => self.tile::<3, W>((left, R), right, (to, size)),
+                        4 => self.tile::<4, W>((left, R), right, (to, size)),
+                        _ => self.tile::<R, W>((left, R), right, (to, size)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// A few outputs.
+    ///
+    /// # Safety
+    /// As [`Panel::block`].
+    #[inline(always)]
+    unsafe fn tile<const R: usize, const W: usize>(
+        &self,
+        left: (*const S::Lane, usize),
+        right: *const S::Lane,
+        (to, size): (Goal<S>, (usize, usize)),
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let sums = chains::<S::Lane, R, W>(self.terms, left, right);
+            to.add(&sums, size, self.turn);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A vector times a matrix, which is read once and where it is: nothing of it is packed.
+
+#![allow(unsafe_code, reason = "walks through operands that were checked")]
+
+use super::blocks::Product;
+use super::lane::{Lane, Stored};
+use super::packed::Terms;
+use super::run::PANEL;
+use super::tile::{Goal, Turn};
+
+/// Chains that go on side by side where the terms of each lie side by side.
+const CHAINS: usize = 8;
+
+/// Columns whose sums stay in the first cache where columns lie side by side.
+const COLUMNS: usize = 512;
+
+/// Rows that are added to such sums at once.
+const ROWS: usize = 4;
+
+impl<S: Stored> Product<'_, S> {
+    /// True if the left side is one vector and the right side lies in order, one way or the other.
+    pub(super) fn is_of_vector(&self) -> bool {
+        let near = self.right.along == 1 || self.right.across == 1;
+        self.shape[0] == 1 && self.parts == 1 && near
+    }
+
+    /// All outputs of a vector, panel by panel.
+    ///
+    /// # Safety
+    /// All places of both sides may be read, those of the target written; it is of a vector.
+    #[inline(always)]
+    pub(super) unsafe fn of_vector(self) {
+        let [_, columns, terms] = self.shape;
+        let (left, _) = self.packed.room::<S::Lane>(PANEL, 0);
+        let alone = Terms { lanes: [0, 0], negative: false, count: 1 };
+        for first in (0..terms).step_by(PANEL) {
+            let count = PANEL.min(terms - first);
+            let turn = Turn { first: first == 0, last: first + count == terms };
+            // SAFETY: the caller's promise; the room is for a panel.
+            let factors = unsafe {
+                self.left.from(0, first).pack::<1>((1, count), alone, left);
+                std::slice::from_raw_parts(left.cast_const(), count)
+            };
+            let matrix = self.right.from(0, first);
+            let step = if matrix.along == 1 { CHAINS } else { COLUMNS };
+            for column in (0..columns).step_by(step) {
+                let width = step.min(columns - column);
+                let (start, to) = (matrix.from(column, 0).start, self.to.from(0, column));
+                // SAFETY: the caller's promise.
+                unsafe {
+                    match matrix.along {
+                        1 if width == CHAINS => {
+                            side_by_side::<S, CHAINS>((start, matrix.across), factors, (to, turn));
+                        }
+                        1 => {
+                            for at in 0..width {
+                                let start = matrix.from(column + at, 0).start;
+                                let to = self.to.from(0, column + at);
+                                side_by_side::<S, 1>((start, 0), factors, (to, turn));
+                            }
+                        }
+                        _ => row_by_row((start, matrix.along), (factors, width), (to, turn)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `N` chains whose terms lie side by side, `across` lanes from one chain to the next.
+///
+/// # Safety
+/// As many terms of each may be read as there are factors; the outputs may be written.
+#[inline(always)]
+unsafe fn side_by_side<S: Stored, const N: usize>(
+    (start, across): (*const S, isize),
+    factors: &[S::Lane],
+    (to, turn): (Goal<S>, Turn),
+) {
+    let rows: [*const S; N] =
+        std::array::from_fn(|at| start.wrapping_offset(at.cast_signed() * across));
+    let mut sums = [S::Lane::default(); N];
+    for (term, factor) in factors.iter().enumerate() {
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            // SAFETY: the caller's promise.
+            let value = unsafe { row.wrapping_add(term).read_unaligned() };
+            *sum = sum.chain(*factor, value.lane());
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { to.add(&[sums], (1, N), turn) };
+}
+
+/// Chains of columns that lie side by side: rows are added to all of them, a few rows at once.
+///
+/// # Safety
+/// As many rows of this width may be read as there are factors; the outputs may be written.
+#[inline(always)]
+unsafe fn row_by_row<S: Stored>(
+    (start, along): (*const S, isize),
+    (factors, width): (&[S::Lane], usize),
+    (to, turn): (Goal<S>, Turn),
+) {
+    let mut sums = [S::Lane::default(); COLUMNS];
+    let sums = &mut sums[..width];
+    let row = |term: usize| start.wrapping_offset(term.cast_signed() * along);
+    let (fours, rest) = factors.as_chunks::<ROWS>();
+    for (number, four) in fours.iter().enumerate() {
+        let rows: [*const S; ROWS] = std::array::from_fn(|at| row(number * ROWS + at));
+        for (at, sum) in sums.iter_mut().enumerate() {
+            for (factor, row) in four.iter().zip(rows) {
+                // SAFETY: the caller's promise.
+                let value = unsafe { row.wrapping_add(at).read_unaligned() };
+                *sum = sum.chain(*factor, value.lane());
+            }
+        }
+    }
+    for (number, factor) in rest.iter().enumerate() {
+        let row = row(fours.len() * ROWS + number);
+        for (at, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let value = unsafe { row.wrapping_add(at).read_unaligned() };
+            *sum = sum.chain(*factor, value.lane());
+        }
+    }
+    for (at, sum) in sums.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { to.from(0, at).add(&[[*sum]], (1, 1), turn) };
+    }
+}
