@@ -5,7 +5,6 @@
 //! other: waking threads up takes longer. Alone, as one process of a job, the caller is the rank, and
 //! every process gives the same programs.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,19 +12,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use pantile_comm::threads::Threads;
-use pantile_comm::{Call, Communicator, Options, Rank, RankError};
+use pantile_comm::{Call, Communicator, Options, Rank};
 use pantile_ir::Scalar;
 use pantile_ir::lower::{Executable, Recipe};
-use smallvec::SmallVec;
 
 use crate::afar::Afar;
-use crate::{Counters, Engine, Error, Given, Made, Pool, Runner, Scheme, ThreadsError, Tile};
+use crate::hand::Hand;
+use crate::{Counters, Error, Pool, Scheme, ThreadsError, Tile};
 
 /// How long a caller waits before it is asked whether it still wants to.
 const LISTEN: Duration = Duration::from_millis(50);
-
-/// Programs that a rank keeps prepared; the oldest go first.
-const KEPT: usize = 256;
 
 /// The name of an array that the ranks keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,15 +73,6 @@ enum Hands {
         /// A program runs.
         busy: bool,
     },
-}
-
-/// One rank at work.
-struct Hand {
-    engine: Engine,
-    store: BTreeMap<ArrayId, Arc<Tile>>,
-    runners: Vec<(u128, Runner)>,
-    /// Room for the results of a program.
-    made: Vec<Made>,
 }
 
 impl Crew {
@@ -515,90 +502,4 @@ impl Drop for Crew {
             }
         }
     }
-}
-
-impl Hand {
-    fn new(communicator: Communicator) -> Self {
-        let (store, runners) = (BTreeMap::new(), Vec::new());
-        Self { engine: Engine::new(communicator), store, runners, made: Vec::new() }
-    }
-
-    /// Runs a program; whatever goes wrong here ends the world, so that nobody waits.
-    fn run(&mut self, job: &Job) -> Result<(), Error> {
-        let result = RankError::catch(|| self.try_run(job));
-        result.map_err(|error| {
-            let failure = error.to_failure(self.engine.rank());
-            self.engine.communicator().abort(failure);
-            match error {
-                RankError::Returned(error) => error,
-                other => Error::Panicked { rank: self.engine.rank(), message: other.to_string() },
-            }
-        })
-    }
-
-    fn try_run(&mut self, job: &Job) -> Result<(), Error> {
-        for id in &job.forget {
-            self.store.remove(id);
-        }
-        let at = self.runner(job)?;
-        let Self { engine, store, runners, made } = self;
-        let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
-        for number in &job.numbers {
-            let tile = Tile::from_bytes(number.dtype(), number.as_bytes());
-            arguments.push(Argument::Kept(Arc::new(tile.unwrap_or_else(Tile::empty))));
-        }
-        for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
-            let unknown = Error::UnknownArray { rank: engine.rank(), id: id.0 };
-            arguments.push(match job.executable.spends(number) {
-                false => Argument::Kept(store.get(id).cloned().ok_or(unknown)?),
-                true => {
-                    let tile = store.remove(id).ok_or(unknown)?;
-                    // Somebody may look at it from outside.
-                    let own = Arc::try_unwrap(tile).unwrap_or_else(|tile| Tile::clone(&tile));
-                    Argument::Spent(Some(own))
-                }
-            });
-        }
-        made.clear();
-        let given = arguments.iter_mut().map(|argument| match argument {
-            Argument::Kept(tile) => Given::Lent(tile),
-            Argument::Spent(tile) => Given::Spent(tile.take().unwrap_or_else(Tile::empty)),
-        });
-        runners[at].1.run_lent(engine, given, made)?;
-        for (number, one) in made.drain(..).enumerate() {
-            let tile = match one {
-                Made::New(tile) => Some(Arc::new(tile)),
-                Made::Argument(argument) => match &arguments[argument] {
-                    // What others write is nobody else's.
-                    Argument::Kept(tile) if tile.is_open() => Some(Arc::new(Tile::clone(tile))),
-                    Argument::Kept(tile) => Some(Arc::clone(tile)),
-                    Argument::Spent(_) => None,
-                },
-                Made::Result(earlier) => store.get(&job.results[earlier]).cloned(),
-            };
-            if let (Some(id), Some(tile)) = (job.results.get(number), tile) {
-                store.insert(*id, tile);
-            }
-        }
-        Ok(())
-    }
-
-    /// The place of the runner of a program, prepared if it is new.
-    fn runner(&mut self, job: &Job) -> Result<usize, Error> {
-        if let Some(at) = self.runners.iter().position(|(key, _)| *key == job.key) {
-            return Ok(at);
-        }
-        if self.runners.len() >= KEPT {
-            self.runners.remove(0);
-        }
-        let runner = Runner::new(&mut self.engine, Arc::clone(&job.executable))?;
-        self.runners.push((job.key, runner));
-        Ok(self.runners.len() - 1)
-    }
-}
-
-/// An argument on its way to a program.
-enum Argument {
-    Kept(Arc<Tile>),
-    Spent(Option<Tile>),
 }

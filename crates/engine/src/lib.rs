@@ -39,6 +39,7 @@ mod error;
 mod execute;
 mod foreign;
 mod gather;
+mod hand;
 mod helpers;
 mod joint;
 mod look;

@@ -62,7 +62,7 @@ impl BoxContract {
         match Cut::of_map(means.helpers, outputs, cost, std::iter::once(places)) {
             None => self.piece(dtype, tiles, Piece::all(outputs), means.scratch),
             Some(cut) => means.helpers.run(cut.pieces, &|number, desk| {
-                self.piece(dtype, tiles, Piece::of(outputs, cut, number), &mut desk.scratch)
+                self.piece(dtype, tiles, Piece::of(outputs, &cut, number), &mut desk.scratch)
             }),
         }
     }
