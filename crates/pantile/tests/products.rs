@@ -137,6 +137,42 @@ fn transposes_slices_and_what_is_computed() {
     }
 }
 
+/// Long sums of few elements are made of panels where their terms are.
+#[test]
+fn sums_over_a_cut_axis() {
+    for terms in [257, 512, 1500] {
+        let (a, b) = (numbers(7, terms * 4), numbers(8, terms * 3));
+        let turned: Vec<f64> = (0..4 * terms).map(|at| a[at % terms * 4 + at / terms]).collect();
+        let wide: Vec<f64> = (0..3 * terms).map(|at| b[at % terms * 3 + at / terms]).collect();
+        let expected = product(&turned, &b, [4, 3, terms]);
+        for ranks in RANKS {
+            let world = World::threads(ranks).unwrap();
+            for (one, other) in
+                [("block(r)", "block(r)"), ("block(r)", "copies"), ("copies", "block(r)")]
+            {
+                let rows = |home: &str| match home {
+                    "copies" => world.dist(home),
+                    _ => world.dist(&format!("{home}, whole")),
+                };
+                let left = rows(one).from_vec(&[terms, 4], &a);
+                let right = rows(other).from_vec(&[terms, 3], &b);
+                let what = format!("{terms} terms, {one} by {other} on {ranks}");
+                let list = |array: Array| array.to_vec::<f64>().unwrap();
+                assert_eq!(list(left.t().matmul(&right)), expected, "{what}");
+                let x = world.dist(one).from_vec(&[terms], &turned[..terms]);
+                assert_eq!(list(x.matmul(&right)), expected[..3], "{what}");
+                let columns = world.dist("whole, block(r)").from_vec(&[3, terms], &wide);
+                let y = product(&wide, &turned[..terms], [3, 1, terms]);
+                assert_eq!(list(columns.matmul(&x)), y, "{what}");
+                let many = left.reshape(&[1, terms, 4]).permute(&[0, 2, 1]).matmul(&right);
+                assert_eq!(list(many), expected, "{what}");
+                let whole = (left.cast(DType::I8).t()).matmul(&right.cast(DType::I16));
+                assert_eq!(whole.shape(), [4, 3]);
+            }
+        }
+    }
+}
+
 fn columns(data: &[f64], n: usize, from: usize) -> Vec<f64> {
     data.chunks(n).flat_map(|row| row[from..].to_vec()).collect()
 }

@@ -1,7 +1,8 @@
 //! Products of matrices: where they are computed, and what has to move before.
 //!
-//! A product is a loop over rows, columns and the contracted axis, which nobody cuts: whoever computes
-//! an element sees all of its terms. Operands come to where the loop runs by ordinary movements.
+//! A product is a loop over rows, columns and the contracted axis. Mostly nobody cuts that: whoever
+//! computes an element sees all of its terms; else it is cut between panels (`panels`). Operands come to
+//! where the loop runs by ordinary movements.
 
 use std::collections::BTreeMap;
 
@@ -23,19 +24,25 @@ use crate::{Dim, Place, Reduction, infer};
 #[derive(Clone, Debug)]
 pub struct Contract {
     /// Who does what: axes for which products are made one by one, rows, columns, and the contracted
-    /// axis, which is cut nowhere.
+    /// axis. Where that is cut it is cut between panels, and nothing else is.
     pub domain: Distribution,
     /// What is multiplied, and how it is read.
     pub reads: [(SlotId, Vec<Along>); 2],
-    /// The products; lives where the loop runs, without the contracted axis.
+    /// The products; lives where the loop runs, without the contracted axis. Where that is cut a first
+    /// axis counts panels, each of which has a sum of its own.
     pub to: SlotId,
     /// Where it was written.
     pub place: Place,
 }
 
 impl Contract {
+    /// True if the contracted axis is cut.
+    fn has_panels(&self) -> bool {
+        place::axes(&self.domain).last().is_some_and(|map| map.parts() > 1)
+    }
+
     /// The loop as one that sums.
-    fn summing(&self) -> Compute {
+    pub(super) fn summing(&self) -> Compute {
         let read =
             |(slot, access): &(SlotId, Access)| Read::Slot(*slot, Part::Whole, access.clone());
         Compute {
@@ -43,7 +50,11 @@ impl Contract {
             region: whole_region(self.domain.shape()),
             reads: self.reads.iter().map(read).collect(),
             body: Body::new(),
-            writes: vec![Write::Fold(Fold::Sum, self.to, None)],
+            writes: match self.has_panels() {
+                // Each panel has a place of its own.
+                true => Vec::new(),
+                false => vec![Write::Fold(Fold::Sum, self.to, None)],
+            },
             reduced: vec![self.domain.ndim() - 1],
             backgrounds: Vec::new(),
             halos: Vec::new(),
@@ -57,7 +68,10 @@ impl Executable {
     /// The boxes that a rank computes of a product: two reads and one write each, in whole elements.
     #[must_use]
     pub fn local_contract(&self, contract: &Contract, rank: Rank) -> Vec<LocalLoop> {
-        self.local_loops(&contract.summing(), rank)
+        match contract.has_panels() {
+            true => self.local_panels(contract, rank),
+            false => self.local_loops(&contract.summing(), rank),
+        }
     }
 }
 
@@ -99,8 +113,7 @@ impl Lowering<'_> {
         let (rows, columns, last) = (axes - 3, axes - 2, axes - 1);
         let left = self.factor(left, (&full, [rows, last], vectors[0]))?;
         let right = self.factor(right, (&full, [last, columns], vectors[1]))?;
-        let slot = self.contract([left, right], &full, dtype)?;
-        let product = self.exprs.slot(slot, dtype, &full[..last]);
+        let product = self.contract([left, right], &full, dtype)?;
         // A vector has no axis in the result.
         let mut next = 0;
         let along = (0..last).map(|axis| {
@@ -142,45 +155,60 @@ impl Lowering<'_> {
         Ok(Factor { expr, axes })
     }
 
-    /// The loop of a product, and what has to move before it; gives the slot of the result.
+    /// The loop of a product, and what has to move before it.
     fn contract(
         &mut self,
         factors: [Factor; 2],
         full: &[usize],
         dtype: DType,
-    ) -> Result<SlotId, Problem> {
+    ) -> Result<ExprId, Problem> {
         let seen = factors.map(|factor| self.exprs.view(factor.expr, &factor.axes, full));
         let read = |expr: ExprId| match &self.exprs[expr].kind {
             Kind::Read(slot, access) => Ok((*slot, access.clone())),
             other => Err(format!("a factor is {other:?}, expected an array in memory")),
         };
         let reads = [read(seen[0])?, read(seen[1])?];
-        let domain = self.contract_domain(&reads, full)?;
-        let region = whole_region(full);
+        let (least, domain) = self.contract_domain(&reads, full)?;
+        if let Some(split) = self.split(&reads, full, least)? {
+            return self.contract_panels(reads, &split, dtype);
+        }
+        let home = without_last(&domain)?;
+        let slot = self.contract_at(reads, &domain, (dtype, &home))?;
+        Ok(self.exprs.slot(slot, dtype, home.shape()))
+    }
+
+    /// The loop of a product on a domain; gives the slot of the result, which lives there.
+    pub(super) fn contract_at(
+        &mut self,
+        reads: [(SlotId, Access); 2],
+        domain: &Distribution,
+        (dtype, home): (DType, &Distribution),
+    ) -> Result<SlotId, Problem> {
+        let region = whole_region(domain.shape());
         let mut replaced: BTreeMap<(SlotId, Access), (SlotId, Access)> = BTreeMap::new();
         let mut remote: BTreeMap<SlotId, Vec<Access>> = BTreeMap::new();
         for (slot, access) in &reads {
-            if !self.is_at_hand(*slot, access, (&domain, &region)) {
+            if !self.is_at_hand(*slot, access, (domain, &region)) {
                 remote.entry(*slot).or_default().push(access.clone());
             }
         }
         for (slot, mut accesses) in remote {
             accesses.dedup();
-            self.fetch(slot, accesses, (&domain, &region), &mut replaced)?;
+            self.fetch(slot, accesses, (domain, &region), &mut replaced)?;
         }
         let reads = reads.map(|read| replaced.get(&read).cloned().unwrap_or(read));
-        let to = self.new_slot(dtype, without_last(&domain)?);
-        let place = self.place.clone();
+        let to = self.new_slot(dtype, home.clone());
+        let (domain, place) = (domain.clone(), self.place.clone());
         self.steps.push(Step::Contract(Box::new(Contract { domain, reads, to, place })));
         Ok(to)
     }
 
-    /// Where a product is computed so that the least moves; the first of equals.
+    /// Where a product is computed so that the least moves, the first of equals, and how much that is.
     fn contract_domain(
         &self,
         reads: &[(SlotId, Access); 2],
         full: &[usize],
-    ) -> Result<Distribution, Problem> {
+    ) -> Result<(usize, Distribution), Problem> {
         let last = full.len() - 1;
         let mut candidates: Vec<Distribution> = Vec::new();
         for (slot, access) in reads {
@@ -212,11 +240,12 @@ impl Lowering<'_> {
         for grid in self.grids(full)? {
             let back = Totals::between(&without_last(&grid)?, &result);
             let back = back.ok().and_then(|totals| usize::try_from(totals.moved).ok());
-            if moved(&grid).saturating_add(back.unwrap_or(usize::MAX)) < least {
-                return Ok(grid);
+            let all = moved(&grid).saturating_add(back.unwrap_or(usize::MAX));
+            if all < least {
+                return Ok((all, grid));
             }
         }
-        Ok(best)
+        Ok((least, best))
     }
 
     /// Rows and columns in blocks over all ranks: only rows, only columns, and both.

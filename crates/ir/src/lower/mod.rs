@@ -22,6 +22,7 @@ mod finish;
 mod fuse;
 mod local;
 mod look;
+mod panels;
 mod place;
 mod placed;
 mod print;
