@@ -20,6 +20,9 @@ struct Lives<'a> {
     takeovers: BTreeMap<SlotId, Vec<SlotId>>,
     /// Slots of movements that others may read where they come from.
     looks: &'a BTreeSet<SlotId>,
+    /// What is for the next turn of a loop and what it then replaces, if that is not read any more
+    /// when the other begins: one memory will do, whether or not it is read after the loop.
+    renewed: Vec<(SlotId, SlotId)>,
 }
 
 impl Lives<'_> {
@@ -85,16 +88,35 @@ impl Lives<'_> {
                 life.to = life.to.max(end);
             }
         }
+        // What is for the next turn may be what is current for somebody else.
+        repeat.carried.iter().for_each(|one| self.touch(one.next, end));
+        self.find_renewed(repeat, begin);
         let condition = match &repeat.turns {
             Turns::While { condition, .. } => Some(*condition),
             Turns::Count { counter, .. } => Some(*counter),
         };
-        for slot in repeat.carried.iter().flat_map(|one| [one.current, one.next]).chain(condition) {
+        for slot in repeat.carried.iter().map(|one| one.current).chain(condition) {
             self.touch(slot, end);
             if let Some(life) = self.lives.get_mut(&slot)
                 && repeat.carried.iter().any(|one| one.current == slot)
             {
                 life.from = life.from.min(begin);
+            }
+        }
+    }
+
+    /// Finds what a loop carries and nobody reads any more once what replaces it begins.
+    fn find_renewed(&mut self, repeat: &super::Repeat, begin: usize) {
+        for one in &repeat.carried {
+            let (Some(next), Some(current)) =
+                (self.lives.get(&one.next), self.lives.get(&one.current))
+            else {
+                continue;
+            };
+            let handed = (self.takeovers.get(&one.next))
+                .is_some_and(|heirs| heirs.contains(&one.current) && next.from == current.to);
+            if next.from > begin && (next.from > current.to || handed) {
+                self.renewed.push((one.next, one.current));
             }
         }
     }
@@ -149,7 +171,8 @@ impl Executable {
     /// Gives slots that never live at the same time the same memory.
     pub fn reuse(&mut self) {
         let (known, takeovers) = (BTreeMap::new(), BTreeMap::new());
-        let mut lives = Lives { lives: known, clock: 0, takeovers, looks: &self.looks };
+        let (looks, renewed) = (&self.looks, Vec::new());
+        let mut lives = Lives { lives: known, clock: 0, takeovers, looks, renewed };
         for (slot, _) in &self.arguments {
             lives.define(*slot, 0);
         }
@@ -163,16 +186,18 @@ impl Executable {
                 lives.touch(*slot, usize::MAX);
             }
         }
+        let renewed = self.renew(&mut lives);
         let mut order: Vec<SlotId> = lives.lives.keys().copied().collect();
         order.sort_by_key(|slot| (lives.lives[slot].from, *slot));
         let mut memories: Vec<(String, usize, SlotId)> = Vec::new();
         for slot in order {
+            // What it replaces began before it, and has its memory already.
+            if let Some(current) = renewed.get(&slot) {
+                self.slots[slot.index()].buffer = self.slots[current.index()].buffer;
+                continue;
+            }
             let life = lives.lives[&slot];
-            let key = self.memory_key(slot);
-            let complex = matches!(
-                self.slots[slot.index()].dtype,
-                pantile_lanes::DType::C64 | pantile_lanes::DType::C128
-            );
+            let (key, complex) = (self.memory_key(slot), self.is_complex(slot));
             let heirs = lives.takeovers.get(&slot).cloned().unwrap_or_default();
             let free = memories.iter().position(|(other, until, last)| {
                 let handed = *until == life.from && heirs.contains(last) && !complex;
@@ -192,6 +217,29 @@ impl Executable {
                 slot.buffer = usize::MAX;
             }
         }
+    }
+
+    /// What is for the next turn of a loop, with what it replaces in its memory; that lives as long
+    /// as both then.
+    fn renew(&self, lives: &mut Lives<'_>) -> BTreeMap<SlotId, SlotId> {
+        let mut renewed = BTreeMap::new();
+        for (next, current) in std::mem::take(&mut lives.renewed) {
+            let fits = self.memory_key(next) == self.memory_key(current) && !self.is_complex(next);
+            // Nobody is renewed twice, and nobody is in two memories.
+            let alone = !renewed.contains_key(&next) && !renewed.contains_key(&current);
+            if fits && alone && !renewed.values().any(|other| *other == current || *other == next) {
+                let to = lives.lives[&next].to;
+                lives.touch(current, to);
+                renewed.insert(next, current);
+            }
+        }
+        renewed
+    }
+
+    /// Two lanes of a complex number are computed one after the other: not where they are read.
+    fn is_complex(&self, slot: SlotId) -> bool {
+        use pantile_lanes::DType::{C64, C128};
+        matches!(self.slots[slot.index()].dtype, C64 | C128)
     }
 
     /// Slots with the same key have the same memory on every rank.
