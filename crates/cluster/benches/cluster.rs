@@ -98,7 +98,16 @@ fn elements(site: &Site) {
     const SIDE: usize = 4096;
     let a = world.dist("block(r), whole").from_fn(&[SIDE, SIDE], |at| at[0] as f64);
     a.compute().unwrap();
-    let moved = SIDE * SIDE * 8 / 2;
+    let all = SIDE * SIDE * 8;
+    let trade = || a.redistribute("r=2 team [1 0]: block(r), whole").compute().unwrap();
+    row(
+        "worker to worker: halves trade places",
+        "two TCP streams",
+        medians(TURNS, trade, tcp(all)),
+        all,
+    );
+    // Beside half of it, which travels, each worker packs, and copies what it has already.
+    let moved = all / 2;
     let between =
         medians(TURNS, || a.redistribute("whole, block(r)").compute().unwrap(), tcp(moved));
     row("worker to worker: rows to columns", "two TCP streams", between, moved);
