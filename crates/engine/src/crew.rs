@@ -114,7 +114,8 @@ impl Crew {
         Self { size, hands, failure: None, stop: None }
     }
 
-    /// Ends programs of the ranks whose memory is here once `stop` is true; see [`Engine::stop_if`].
+    /// Ends programs of the ranks whose memory is here once `stop` is true; see
+    /// [`Engine::stop_if`](crate::Engine::stop_if).
     pub fn stop_if(&mut self, stop: &Arc<AtomicBool>) {
         self.each(|hand| hand.engine.stop_if(Arc::clone(stop)));
     }
@@ -420,11 +421,12 @@ impl Crew {
         sum
     }
 
-    /// From now on every hosted rank has so many threads; see [`Engine::set_threads`]. Gives how many
+    /// From now on every hosted rank has so many threads; see
+    /// [`Engine::set_threads`](crate::Engine::set_threads). Gives how many
     /// it had before.
     ///
     /// # Errors
-    /// As [`Engine::set_threads`]; then nothing has changed.
+    /// As [`Engine::set_threads`](crate::Engine::set_threads); then nothing has changed.
     pub fn set_threads(&mut self, threads: usize) -> Result<usize, ThreadsError> {
         if let Hands::Afar { hands, .. } = &mut self.hands {
             return hands.set_threads(threads);
@@ -438,7 +440,8 @@ impl Crew {
     }
 
     /// From now on loops that several threads of a hosted rank share are cut in this way; see
-    /// [`Engine::set_scheme`]. Gives how it was before; nothing if the ranks are elsewhere: how they
+    /// [`Engine::set_scheme`](crate::Engine::set_scheme). Gives how it was before; nothing if the
+    /// ranks are elsewhere: how they
     /// do it is said where they are.
     pub fn set_scheme(&mut self, scheme: Scheme) -> Option<Scheme> {
         if let Hands::Afar { .. } = &self.hands {
