@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -128,7 +128,27 @@ def _ready(x: Any, dtype: str) -> Tensor:
     return np.asarray(x, dtype=np.dtype(dtype), order="C")
 
 
-class Broadcast(Primitive):
+class _Grouped(Primitive):
+    """Between tensors of a partition and those of a smaller one, each for a group of the larger one."""
+
+    __slots__ = ()
+    _make: ClassVar[Callable[..., _core.Movement]]
+
+    def __init__(
+        self,
+        P_x: Partition,
+        P_y: Partition,
+        transpose_src: bool = False,
+        transpose_dest: bool = False,
+        preserve_batch: bool = True,
+    ) -> None:
+        flags = bool(transpose_src), bool(transpose_dest)
+        teams = team_of(P_x), team_of(P_y)
+        self._set(P_x, P_y, self._make(*teams, flags, bool(preserve_batch)))
+        self._key += f" {flags}"
+
+
+class Broadcast(_Grouped):
     """Copies tensors from a partition to a larger one, as `create_broadcast_partition_to` groups
     them. The adjoint sums.
 
@@ -149,40 +169,16 @@ class Broadcast(Primitive):
     """
 
     __slots__ = ()
-
-    def __init__(
-        self,
-        P_x: Partition,
-        P_y: Partition,
-        transpose_src: bool = False,
-        transpose_dest: bool = False,
-        preserve_batch: bool = True,
-    ) -> None:
-        flags = bool(transpose_src), bool(transpose_dest)
-        teams = team_of(P_x), team_of(P_y)
-        self._set(P_x, P_y, _core.Movement.broadcast(*teams, flags, bool(preserve_batch)))
-        self._key += f" {flags}"
+    _make = staticmethod(_core.Movement.broadcast)
 
 
-class SumReduce(Primitive):
+class SumReduce(_Grouped):
     """Sums tensors of a partition to a smaller one, as `create_reduction_partition_to` groups them.
     The adjoint copies. Arguments are those of `Broadcast`.
     """
 
     __slots__ = ()
-
-    def __init__(
-        self,
-        P_x: Partition,
-        P_y: Partition,
-        transpose_src: bool = False,
-        transpose_dest: bool = False,
-        preserve_batch: bool = True,
-    ) -> None:
-        flags = bool(transpose_src), bool(transpose_dest)
-        teams = team_of(P_x), team_of(P_y)
-        self._set(P_x, P_y, _core.Movement.sum_reduce(*teams, flags, bool(preserve_batch)))
-        self._key += f" {flags}"
+    _make = staticmethod(_core.Movement.sum_reduce)
 
 
 class Repartition(Primitive):

@@ -8,6 +8,20 @@ import pytest
 import pantile as pt
 import workers  # noqa: F401 - before the first array
 
+#: As many ranks as the environment says.
+HERE = pt.ranks()
+
+#: All types of elements.
+TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
+
+
+@pytest.fixture(autouse=True)
+def back():
+    """Every test leaves as many ranks as it found."""
+    yield
+    if pt.ranks() != HERE:
+        pt.init(ranks=HERE)
+
 
 def pytest_sessionfinish(session):
     """Nothing may be left out where everything is there."""

@@ -8,23 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import HERE
 
 import pantile as pt
 
 DATA = json.loads(Path(__file__).with_name("data").joinpath("dap_vectors.json").read_text())
-HERE = pt.ranks()
 
 
 def cases(name):
     return pytest.mark.parametrize("case", DATA[name], ids=lambda case: case["id"])
-
-
-@pytest.fixture(autouse=True)
-def back():
-    """Every test starts with as many ranks as the environment says."""
-    pt.init(ranks=HERE)
-    yield
-    pt.init(ranks=HERE)
 
 
 def dims_of(dims, padding=tuple):

@@ -4,17 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from conftest import HERE
 
 import pantile as pt
-
-HERE = pt.ranks()
-
-
-@pytest.fixture(autouse=True)
-def back():
-    """Every test ends with as many ranks as the environment says."""
-    yield
-    pt.init(ranks=HERE)
 
 
 class Line:

@@ -5,19 +5,9 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import same
+from conftest import TYPES, same
 
 import pantile as pt
-
-HERE = pt.ranks()
-TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
-
-
-@pytest.fixture(autouse=True)
-def back():
-    pt.init(ranks=HERE)
-    yield
-    pt.init(ranks=HERE)
 
 
 @pytest.fixture

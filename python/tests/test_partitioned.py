@@ -11,14 +11,6 @@ from conftest import same
 import pantile as pt
 
 DATA = json.loads(Path(__file__).with_name("data").joinpath("dap_vectors.json").read_text())
-HERE = pt.ranks()
-
-
-@pytest.fixture(autouse=True)
-def back():
-    pt.init(ranks=HERE)
-    yield
-    pt.init(ranks=HERE)
 
 
 def gathered(said):

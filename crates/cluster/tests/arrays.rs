@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Site, soon};
+use common::Site;
 use pantile::prelude::*;
+use pantile_testkit::timing::soon;
 
 /// A plate that cools, and what is left in it.
 fn plate(world: &World, steps: usize) -> (Vec<f64>, f64) {

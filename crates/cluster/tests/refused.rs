@@ -5,13 +5,14 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Site, soon};
+use common::Site;
 use pantile_cluster::{
     Cluster, ClusterError, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Worker,
     WorkerOptions,
 };
 use pantile_comm_net::keys::{Authority, Role};
 use pantile_comm_net::{Greeting, Secret, Security, dial, random_id};
+use pantile_testkit::timing::soon;
 
 fn options(guard: &Guard) -> ClusterOptions {
     let mut options = ClusterOptions::default();

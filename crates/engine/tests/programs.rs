@@ -10,7 +10,7 @@ use common::ALLOCATIONS;
 use pantile_comm::sim::{Fault, Sim};
 use pantile_comm::{RankError, threads};
 use pantile_engine::{DType, Engine, Error, Runner, Tile};
-use pantile_ir::lower::{self, Executable, Setting};
+use pantile_ir::lower::{self, Cost, Executable, Setting};
 use pantile_plan::{Machine, Terrain};
 
 /// Three arrays that read each other's neighbours, and a sum, for `turns` turns.
@@ -124,6 +124,27 @@ fn the_numbers_do_not_depend_on_the_ranks() {
     }
 }
 
+/// What a program costs, which is what its ranks then send: as threads, or on the simulator.
+fn predicted(executable: &Arc<Executable>, windows: bool, arguments: &[Tile]) -> Cost {
+    let body = |communicator| {
+        let mut engine = Engine::new(communicator);
+        let mut runner = Runner::new(&mut engine, Arc::clone(executable))?;
+        runner.run(&mut engine, arguments)?;
+        Ok::<_, Error>(engine.counters())
+    };
+    let counters = if windows {
+        threads::run(executable.ranks, &Default::default(), body)
+    } else {
+        Sim { seed: 1, ..Sim::default() }.run(executable.ranks, body).results
+    };
+    let counters: Vec<_> = counters.into_iter().map(|one| one.unwrap()).collect();
+    let cost = executable.cost(&Machine::default(), Terrain::new(windows)).unwrap();
+    let bytes: u64 = counters.iter().map(|one| one.bytes).sum();
+    let messages: u64 = counters.iter().map(|one| one.messages).sum();
+    assert_eq!((cost.bytes, cost.messages), (Some(bytes.into()), Some(messages.into())));
+    cost
+}
+
 /// What moves before products of matrices is what was predicted, however the factors live.
 fn products_move_what_was_predicted() {
     let text = |one: &str, other: &str| {
@@ -153,23 +174,7 @@ fn products_move_what_was_predicted() {
     for (one, other) in homes.iter().flat_map(|one| homes.iter().map(move |other| (one, other))) {
         for (windows, ranks) in [(false, 1), (false, 4), (true, 3)] {
             let executable = compiled(&text(one, other), ranks);
-            let body = |communicator| {
-                let mut engine = Engine::new(communicator);
-                let mut runner = Runner::new(&mut engine, Arc::clone(&executable))?;
-                runner.run(&mut engine, &[])?;
-                Ok::<_, Error>(engine.counters())
-            };
-            let counters = if windows {
-                threads::run(ranks, &Default::default(), body)
-            } else {
-                Sim { seed: 1, ..Sim::default() }.run(ranks, body).results
-            };
-            let counters: Vec<_> = counters.into_iter().map(|one| one.unwrap()).collect();
-            let cost = executable.cost(&Machine::default(), Terrain::new(windows)).unwrap();
-            let bytes: u64 = counters.iter().map(|one| one.bytes).sum();
-            let messages: u64 = counters.iter().map(|one| one.messages).sum();
-            let told = (cost.bytes, cost.messages);
-            assert_eq!(told, (Some(bytes.into()), Some(messages.into())), "{one} by {other}");
+            let cost = predicted(&executable, windows, &[]);
             assert_eq!(cost.steps.iter().filter(|step| step.what == "contract").count(), 3);
             // Panels travel instead of rows, of which there are far more.
             let panels = cost.steps.iter().find(|step| step.what == "reduce");
@@ -188,22 +193,7 @@ fn halos_of_two_arrays_are_one_message() {
     );
     for (windows, ranks) in [(false, 2), (false, 3), (true, 3)] {
         let executable = compiled(&text, ranks);
-        let body = |communicator| {
-            let mut engine = Engine::new(communicator);
-            let mut runner = Runner::new(&mut engine, Arc::clone(&executable))?;
-            runner.run(&mut engine, &turns(0))?;
-            Ok::<_, Error>(engine.counters())
-        };
-        let counters = if windows {
-            threads::run(ranks, &Default::default(), body)
-        } else {
-            Sim { seed: 1, ..Sim::default() }.run(ranks, body).results
-        };
-        let counters: Vec<_> = counters.into_iter().map(|one| one.unwrap()).collect();
-        let cost = executable.cost(&Machine::default(), Terrain::new(windows)).unwrap();
-        let bytes: u64 = counters.iter().map(|one| one.bytes).sum();
-        let messages: u64 = counters.iter().map(|one| one.messages).sum();
-        assert_eq!((cost.bytes, cost.messages), (Some(bytes.into()), Some(messages.into())));
+        let cost = predicted(&executable, windows, &turns(0));
         let exchange = cost.steps.iter().find(|step| step.what == "exchange").unwrap();
         let (arrays, neighbours) = (exchange.movements.len(), 2 * (ranks as u128 - 1));
         assert_eq!(arrays, 2, "both arrays travel at once");

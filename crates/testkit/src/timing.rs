@@ -1,4 +1,5 @@
-//! Times of benchmarks: medians of runs that take turns, so that noise meets all of them.
+//! Times of benchmarks: medians of runs that take turns, so that noise meets all of them. And waiting
+//! for what comes by itself.
 
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,24 @@ pub fn medians(runs: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> [
         times.sort_unstable();
         times[runs / 2]
     })
+}
+
+/// How long tests wait for what comes by itself, on a busy machine too.
+const SOON: Duration = Duration::from_secs(20);
+
+/// Asks again and again until there is an answer.
+///
+/// # Panics
+/// If that takes longer than twenty seconds.
+pub fn soon<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + SOON;
+    loop {
+        if let Some(found) = ask() {
+            return found;
+        }
+        assert!(Instant::now() < until, "it takes too long: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// The time of one call; calls of microseconds are timed by the dozen.

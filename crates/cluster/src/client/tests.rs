@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::sync::Mutex;
-use std::time::Instant;
 
 use pantile_comm_net::{Security, random_id};
+use pantile_testkit::timing::soon;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -44,17 +44,6 @@ fn add_worker(coordinator: &Coordinator, lines: &Lines) {
 
 fn status(coordinator: &Coordinator) -> wire::Status {
     Cluster::overview(&coordinator.address().to_string(), &Guard::default()).unwrap()
-}
-
-fn soon<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + Duration::from_secs(20);
-    loop {
-        if let Some(found) = ask() {
-            return found;
-        }
-        assert!(Instant::now() < until, "it takes too long: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 fn connect(coordinator: &Coordinator, ranks: usize) -> Result<Cluster, ClusterError> {

@@ -4,13 +4,13 @@
 
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use pantile::World;
 use pantile_cluster::{
     Cluster, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Meter, Tell, Worker,
     WorkerOptions,
 };
+use pantile_testkit::timing::soon;
 
 /// A coordinator with its workers, each a thread with a data port of its own.
 pub(crate) struct Site {
@@ -32,18 +32,6 @@ impl Told {
 
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
-    }
-}
-
-/// Asks again and again until there is an answer, for twenty seconds at most.
-pub(crate) fn soon<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + Duration::from_secs(20);
-    loop {
-        if let Some(found) = ask() {
-            return found;
-        }
-        assert!(Instant::now() < until, "it takes too long: {what}");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -84,11 +72,8 @@ impl Site {
     }
 
     pub(crate) fn wait_for(&self, workers: usize, guard: &Guard) {
-        let until = Instant::now() + Duration::from_secs(20);
-        while Cluster::status(&self.address(), guard).map_or(0, |list| list.len()) < workers {
-            assert!(Instant::now() < until, "workers do not come");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let count = || Cluster::status(&self.address(), guard).map_or(0, |list| list.len());
+        soon("the workers", || (count() >= workers).then_some(()));
     }
 
     pub(crate) fn connect(&self, ranks: usize) -> (World, Meter) {

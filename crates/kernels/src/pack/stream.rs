@@ -49,15 +49,8 @@ pub(super) fn ask(run: *const u8, bytes: usize) {
 /// # Safety
 /// Promises 1 to 4, for `bytes` bytes.
 pub(crate) unsafe fn copy_run(source: *const u8, target: *mut u8, bytes: usize) {
-    let head = target.align_offset(LINE).min(bytes);
-    let body = (bytes - head) / LINE * LINE;
-    let tail = bytes - head - body;
-    // SAFETY: head, body and tail are the bytes of promises 1 to 4, and the body is aligned.
-    unsafe {
-        source.copy_to_nonoverlapping(target, head);
-        copy_lines(source.add(head), target.add(head), body);
-        source.add(head + body).copy_to_nonoverlapping(target.add(head + body), tail);
-    }
+    // SAFETY: the caller's.
+    unsafe { stream_run(source, target, bytes, copy_lines) }
 }
 
 /// Copies bytes that are near and writes them past the caches, one line after the other; the
@@ -66,22 +59,45 @@ pub(crate) unsafe fn copy_run(source: *const u8, target: *mut u8, bytes: usize) 
 /// # Safety
 /// Promises 1 to 4, for `bytes` bytes.
 pub(crate) unsafe fn write_past(source: *const u8, target: *mut u8, bytes: usize) {
+    // SAFETY: the caller's.
+    unsafe { stream_run(source, target, bytes, write_lines) }
+}
+
+/// Copies bytes: whole lines of the target as told, what is before and behind them as usual.
+///
+/// # Safety
+/// Promises 1 to 4, for `bytes` bytes; `copy` asks for no more than [`copy_lines`] does.
+#[inline(always)]
+unsafe fn stream_run(
+    source: *const u8,
+    target: *mut u8,
+    bytes: usize,
+    copy: unsafe fn(*const u8, *mut u8, usize),
+) {
     let head = target.align_offset(LINE).min(bytes);
     let body = (bytes - head) / LINE * LINE;
     // SAFETY: head, body and tail are the bytes of promises 1 to 4, and the body is aligned.
     unsafe {
         source.copy_to_nonoverlapping(target, head);
         let (from, to) = (source.add(head), target.add(head));
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") {
-            x86::write_lines(from, to, body);
-        } else {
-            copy_lines(from, to, body);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        copy_lines(from, to, body);
+        copy(from, to, body);
         from.add(body).copy_to_nonoverlapping(to.add(body), bytes - head - body);
     }
+}
+
+/// Copies whole lines that are near: nobody asks for them ahead.
+///
+/// # Safety
+/// As of [`copy_lines`].
+#[inline]
+unsafe fn write_lines(source: *const u8, target: *mut u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: promises 1 to 4 are the caller's, and 7 was just detected.
+        return unsafe { x86::copy_widest::<false>(source, target, bytes) };
+    }
+    // SAFETY: the caller's.
+    unsafe { copy_lines(source, target, bytes) }
 }
 
 /// Copies whole lines.
@@ -94,7 +110,7 @@ pub(super) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize
     #[cfg(target_arch = "x86_64")]
     {
         let copy = match () {
-            () if is_x86_feature_detected!("avx512f") => x86::copy_widest,
+            () if is_x86_feature_detected!("avx512f") => x86::copy_widest::<true>,
             () if is_x86_feature_detected!("avx2") => x86::copy_wide,
             () => x86::copy,
         };
@@ -138,29 +154,18 @@ mod x86 {
         }
     }
 
-    /// Copies lines with stores of a line.
+    /// Copies lines with stores of a line; those that are `FAR` are asked for ahead.
     ///
     /// # Safety
     /// As [`copy_lines`](super::copy_lines), and the processor has AVX-512 (7).
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn write_lines(source: *const u8, target: *mut u8, bytes: usize) {
+    pub(super) unsafe fn copy_widest<const FAR: bool>(
+        source: *const u8,
+        target: *mut u8,
+        bytes: usize,
+    ) {
         for line in (0..bytes).step_by(LINE) {
-            // SAFETY: promises 1 to 4, as `line` is below `bytes`; the target is aligned.
-            unsafe {
-                let value = _mm512_loadu_si512(source.add(line).cast());
-                _mm512_stream_si512(target.add(line).cast(), value);
-            }
-        }
-    }
-
-    /// The same for lines that are far: they are asked for ahead.
-    ///
-    /// # Safety
-    /// As of [`write_lines`].
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn copy_widest(source: *const u8, target: *mut u8, bytes: usize) {
-        for line in (0..bytes).step_by(LINE) {
-            if line + AHEAD_BYTES < bytes {
+            if FAR && line + AHEAD_BYTES < bytes {
                 prefetch(source.wrapping_add(line + AHEAD_BYTES));
             }
             // SAFETY: promises 1 to 4, as `line` is below `bytes`; the target is aligned.
@@ -197,10 +202,12 @@ mod tests {
     #[test]
     fn stores_of_every_width_copy_the_same() {
         type Copy = unsafe fn(*const u8, *mut u8, usize);
-        let copies: [(bool, Copy); 3] = [
+        let widest = is_x86_feature_detected!("avx512f");
+        let copies: [(bool, Copy); 4] = [
             (true, x86::copy),
             (is_x86_feature_detected!("avx2"), x86::copy_wide),
-            (is_x86_feature_detected!("avx512f"), x86::copy_widest),
+            (widest, x86::copy_widest::<false>),
+            (widest, x86::copy_widest::<true>),
         ];
         let source: Vec<u8> = (0..=255).cycle().take(50 * LINE + 5).collect();
         for copy in copies.into_iter().filter(|(here, _)| *here).map(|(_, copy)| copy) {

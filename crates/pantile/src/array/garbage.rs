@@ -20,6 +20,9 @@ const SLEEP: Duration = Duration::from_secs(60);
 pub(crate) struct Garbage {
     ids: Mutex<Vec<ArrayId>>,
     thrown: Condvar,
+    /// Somebody waits for what is thrown away. Where nobody does, dropping an array wakes nobody up:
+    /// that would be a call of the system for every small array.
+    swept: AtomicBool,
     closed: AtomicBool,
 }
 
@@ -27,7 +30,9 @@ impl Garbage {
     /// Nobody refers to an array any more.
     pub(crate) fn throw(&self, id: ArrayId) {
         lock(&self.ids).push(id);
-        self.thrown.notify_one();
+        if self.swept.load(Ordering::Relaxed) {
+            self.thrown.notify_one();
+        }
     }
 
     /// What is to be forgotten; whoever takes it sees to that.
@@ -59,6 +64,7 @@ impl Garbage {
 /// Starts a thread that forgets what was thrown away, for ranks that are elsewhere: their memory is
 /// not this process's, and others may need it. It ends with the world.
 pub(crate) fn sweep(world: Weak<Inner>, garbage: Arc<Garbage>) {
+    garbage.swept.store(true, Ordering::Relaxed);
     let work = move || {
         loop {
             garbage.wait();
