@@ -15,11 +15,11 @@ use super::scratch::Frame;
 use super::walk::Walk;
 use crate::pack::{Spread, copy_box};
 
-/// Rows of a panel: elements of eight bytes fill two lines.
-const ROWS: usize = 16;
+/// Rows of a panel: long enough for the columns of sources to be streams.
+const ROWS: usize = 64;
 
 /// Columns of a panel: long enough for other sources and targets to be streams.
-const COLUMNS: usize = 1024;
+const COLUMNS: usize = 256;
 
 /// Bytes from one row of a panel to the next, with a line between them.
 const PITCH: usize = COLUMNS * 8 + 64;

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::copy::{Ends, copy_tile};
 use super::stream;
+use super::strip::{self, STRIP};
 use super::turn::{Face, RUN, Square, UNEVEN_RUN, turn};
 use super::walk::{Rows, Tile};
 use crate::nest::Dim;
@@ -182,7 +183,11 @@ unsafe fn turn_axes<T: Square>(axes: &[Axis], near: usize, at: Ends<T>, streamin
     let (outer, inner) = others.split_at(others.iter().take_while(far).count());
     let line = stream::LINE.cast_signed() / size_of::<T>().cast_signed();
     let even = axes[..axes.len() - 1].iter().all(|axis| axis.target % line == 0);
-    let longest = if even || !streaming { RUN } else { UNEVEN_RUN } / size_of::<T>();
+    let longest = match even || !streaming {
+        true if strip::can(size_of::<T>()) => STRIP,
+        true => RUN,
+        false => UNEVEN_RUN,
+    } / size_of::<T>();
     let lead =
         if even && streaming { at.target.cast::<u8>().align_offset(stream::LINE) } else { 0 };
     let lead = (lead / size_of::<T>()).min(columns.count);

@@ -25,6 +25,7 @@ mod copy;
 mod fill;
 mod simd;
 pub(crate) mod stream;
+mod strip;
 mod turn;
 mod two;
 mod walk;

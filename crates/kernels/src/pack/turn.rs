@@ -11,6 +11,7 @@ use std::mem::MaybeUninit;
 use super::boxes::Axis;
 use super::copy::Ends;
 use super::stream;
+use super::strip;
 
 /// Bytes of a target row that are written one after the other.
 pub(super) const RUN: usize = 256;
@@ -57,6 +58,35 @@ struct Block([MaybeUninit<u8>; ROWS_MAX * PITCH]);
 /// # Safety
 /// Promises 1 to 4 of the parent module, for the elements of the face.
 pub(super) unsafe fn turn<T: Square>(face: Face, at: Ends<T>, streaming: bool) {
+    let Face { rows, columns } = face;
+    let is_line = |bytes: usize| bytes.is_multiple_of(stream::LINE);
+    let lines = is_line(at.target.addr())
+        && is_line(rows.target.unsigned_abs().wrapping_mul(size_of::<T>()));
+    let near = rows.source == 1 && columns.target == 1 && strip::can(size_of::<T>());
+    if !near || (streaming && !lines) {
+        // SAFETY: promises 1 to 4 are the caller's.
+        return unsafe { turn_blocks(face, at, streaming) };
+    }
+    // SAFETY: promises 1 to 4 and 6, as everything below is part of the face; 7 was detected.
+    unsafe {
+        let done = strip::turn_strip(face, at, streaming);
+        if done.1 < columns.count {
+            let right = Axis { count: columns.count - done.1, ..columns };
+            let upper = Axis { count: done.0, ..rows };
+            turn_block(Face { rows: upper, columns: right }, at.along(columns, done.1));
+        }
+        if done.0 < rows.count {
+            let below = Axis { count: rows.count - done.0, ..rows };
+            turn_block(Face { rows: below, columns }, at.along(rows, done.0));
+        }
+    }
+}
+
+/// [`turn`] by blocks that are kept near before they are written past the caches.
+///
+/// # Safety
+/// As of [`turn`].
+unsafe fn turn_blocks<T: Square>(face: Face, at: Ends<T>, streaming: bool) {
     let rows = (WIDTH / size_of::<T>()).min(ROWS_MAX);
     let bytes = face.columns.count * size_of::<T>();
     debug_assert!(bytes <= UNEVEN_RUN, "a row of a block has room for a run");
