@@ -11,7 +11,11 @@ use std::sync::OnceLock;
 /// Invariants:
 /// 1. A value for a set exists only where the processor was found to have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Vectors(Set);
+pub struct Vectors {
+    set: Set,
+    /// Steps of programs become machine code.
+    native: bool,
+}
 
 /// The sets that loops are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,10 +29,11 @@ enum Set {
 
 impl Vectors {
     /// What every processor has.
-    pub const PORTABLE: Self = Self(Set::Portable);
+    pub const PORTABLE: Self = Self { set: Set::Portable, native: false };
 
     /// The widest vectors of this processor, or those that `PANTILE_VECTORS` names: `portable`,
-    /// `avx2` or `avx512`. It is read once. Another word, or a set that this processor has not,
+    /// `avx2` or `avx512`, or `avx2-steps` or `avx512-steps`, without machine code that is made
+    /// while programs are. It is read once. Another word, or a set that this processor has not,
     /// leaves the widest.
     #[must_use]
     pub fn widest() -> Self {
@@ -45,7 +50,15 @@ impl Vectors {
     /// Its name, as `PANTILE_VECTORS` has it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.pick(["portable", "avx2", "avx512"])
+        match self.native {
+            true => self.pick(["portable", "avx2", "avx512"]),
+            false => self.pick(["portable", "avx2-steps", "avx512-steps"]),
+        }
+    }
+
+    /// True if steps of programs become machine code.
+    pub(crate) fn native(self) -> bool {
+        self.native
     }
 
     /// All sets that this processor has, narrow ones first.
@@ -54,13 +67,17 @@ impl Vectors {
         let sets = [(Set::Portable, true), (Set::Avx2, has_avx2()), (Set::Avx512, has_avx512())];
         #[cfg(not(target_arch = "x86_64"))]
         let sets = [(Set::Portable, true)];
-        sets.into_iter().filter(|(_, here)| *here).map(|(set, _)| Self(set))
+        let both = |set: Set| {
+            let most = if set == Set::Portable { 1 } else { 2 };
+            [false, true].into_iter().take(most).map(move |native| Self { set, native })
+        };
+        sets.into_iter().filter(|(_, here)| *here).flat_map(move |(set, _)| both(set))
     }
 
     /// Bytes of a vector.
     #[must_use]
     pub fn bytes(self) -> usize {
-        match self.0 {
+        match self.set {
             Set::Portable => 16,
             #[cfg(target_arch = "x86_64")]
             Set::Avx2 => 32,
@@ -80,10 +97,10 @@ impl Vectors {
 
     /// These vectors, but at most 32 bytes: a few lanes that stay in registers become better code.
     pub(crate) fn narrow(self) -> Self {
-        match self.0 {
+        match self.set {
             // Invariant 1: AVX-512 is only there beside AVX2.
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => Self(Set::Avx2),
+            Set::Avx512 => Self { set: Set::Avx2, ..self },
             _ => self,
         }
     }
@@ -91,7 +108,7 @@ impl Vectors {
     /// Runs a loop that was compiled for these vectors.
     #[inline]
     pub(crate) fn run<B: Body>(self, body: B) -> B::Output {
-        match self.0 {
+        match self.set {
             Set::Portable => body.run(self),
             // SAFETY: invariant 1, the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
@@ -143,13 +160,13 @@ fn has_avx512() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn with_avx2<B: Body>(body: B) -> B::Output {
-    body.run(Vectors(Set::Avx2))
+    body.run(Vectors { set: Set::Avx2, native: true })
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 fn with_avx512<B: Body>(body: B) -> B::Output {
-    body.run(Vectors(Set::Avx512))
+    body.run(Vectors { set: Set::Avx512, native: true })
 }
 
 #[cfg(test)]

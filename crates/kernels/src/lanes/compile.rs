@@ -4,7 +4,7 @@ use pantile_lanes::{Body, DType, Node, Op, Scalar, Two};
 
 use super::kernel::Kernel;
 use super::known::Nodes;
-use super::machine::{Step, machine};
+use super::machine::{Native, Step, machine};
 use super::order::{Item, order};
 use super::program::{Instruction, Program};
 use super::{cast, choose, functions, steps, sum};
@@ -220,8 +220,9 @@ impl<'a> Compiler<'a> {
     fn close(&mut self) {
         let Some((bytes, _)) = self.open.take() else { return };
         let machine = machine(bytes, self.program.vectors).expect("steps were made for a machine");
-        let steps = std::mem::take(&mut self.steps).into();
-        self.program.instructions.push(Instruction::Steps { machine, steps });
+        let steps: Box<[Step]> = std::mem::take(&mut self.steps).into();
+        let native = self.program.vectors.native().then(|| Native::new(&steps, bytes)).flatten();
+        self.program.instructions.push(Instruction::Steps { machine, steps, native });
     }
 
     /// The slot that a node is written to.

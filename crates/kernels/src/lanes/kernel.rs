@@ -13,8 +13,9 @@ pub(crate) const EACH: usize = usize::MAX;
 /// One operation on a block.
 pub(super) type Kernel = unsafe fn(&Call);
 
-/// Where a lane of a block lies.
+/// Where a lane of a block lies. Machine code knows this order.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Slot {
     /// Its first element.
     pub(crate) start: *mut u8,

@@ -6,7 +6,7 @@ use pantile_lanes::{Body, DType, Scalar, Terms};
 
 use super::compile::compile;
 use super::kernel::{CHUNK, Call, Kernel, Slot};
-use super::machine::{Machine, Step};
+use super::machine::{Machine, Native, Step};
 use super::run::Way;
 use super::scratch::Frame;
 use super::sum::Adds;
@@ -63,8 +63,8 @@ pub(super) enum Instruction {
     },
     /// Exact sums.
     Sum { adds: Adds, target: usize, operands: Box<[usize]>, vectors: Vectors },
-    /// Steps, chunk by chunk.
-    Steps { machine: Machine, steps: Box<[Step]> },
+    /// Steps, chunk by chunk, by machine code if there is some.
+    Steps { machine: Machine, steps: Box<[Step]>, native: Option<Native> },
     /// The next instructions are left out if no element of this slot is true, or false.
     Guard { mask: usize, yes: bool, skip: usize },
 }
@@ -274,10 +274,15 @@ unsafe fn run(instructions: &[Instruction], slots: &[Slot], mut fronts: &[usize]
                 // SAFETY: the same.
                 unsafe { adds(slots[*target].start, &terms, count, *vectors) };
             }
-            Instruction::Steps { machine, steps } => {
+            Instruction::Steps { machine, steps, native } => {
                 let fronts = std::mem::take(&mut fronts);
                 // SAFETY: promises of a machine by invariants 1, 3 and 4, and the caller's.
-                unsafe { machine(steps, slots, fronts, count) }
+                unsafe {
+                    match native {
+                        Some(native) => native.run(slots, fronts, count),
+                        None => machine(steps, slots, fronts, count),
+                    }
+                }
             }
             Instruction::Guard { mask, yes, skip } => {
                 let slot = slots[*mask];

@@ -9,8 +9,13 @@
 
 #![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
 
+#[cfg(all(target_arch = "x86_64", unix))]
+mod native;
 #[cfg(target_arch = "x86_64")]
 mod vector;
+
+#[cfg(all(target_arch = "x86_64", unix))]
+pub(super) use native::Native;
 
 use super::kernel::Slot;
 use crate::simd::Vectors;
@@ -85,6 +90,24 @@ pub(super) enum Kind {
 /// 3. The processor has the instructions that the machine was compiled for.
 /// 4. Steps name slots that are there.
 pub(super) type Machine = unsafe fn(steps: &[Step], slots: &[Slot], fronts: &[usize], count: usize);
+
+/// Steps as machine code, which there is none of here.
+#[cfg(not(all(target_arch = "x86_64", unix)))]
+#[derive(Clone, Debug)]
+pub(super) enum Native {}
+
+#[cfg(not(all(target_arch = "x86_64", unix)))]
+impl Native {
+    pub(super) fn new(_: &[Step], _: usize) -> Option<Self> {
+        None
+    }
+
+    /// # Safety
+    /// There is no value of this type.
+    pub(super) unsafe fn run(&self, _: &[Slot], _: &[usize], _: usize) {
+        match *self {}
+    }
+}
 
 /// The machine for lanes of so many bytes, if there is one for these vectors.
 pub(super) fn machine(bytes: usize, vectors: Vectors) -> Option<Machine> {

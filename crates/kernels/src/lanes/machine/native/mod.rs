@@ -1,0 +1,68 @@
+//! Steps as machine code: the same operations in the same order, without looking at steps again and
+//! again.
+//!
+//! A machine that reads steps spends most of its time on finding out what to do next, where the
+//! numbers are near. Here every step becomes the few instructions that it stands for, once, and a
+//! pass over a chunk is one straight line of them. Vectors have 32 bytes, whatever the processor has
+//! beyond that; every step rounds as it does in a machine, so that the bits are the same.
+//!
+//! Whoever runs it promises what is promised to a [`Machine`](super::Machine).
+
+#![allow(unsafe_code, reason = "runs machine code; see the promises of a machine")]
+
+mod emit;
+mod encode;
+mod memory;
+mod truths;
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Step;
+use crate::lanes::kernel::Slot;
+use emit::Emitter;
+use memory::Executable;
+
+/// Code of more bytes than this stays steps: it would not stay in the cache of instructions.
+const BYTES_MAX: usize = 48 << 10;
+
+/// Steps as machine code.
+#[derive(Clone)]
+pub(in crate::lanes) struct Native {
+    code: Arc<Executable>,
+    run: Run,
+}
+
+/// Slots, the number of elements, and the slots that are asked for ahead.
+type Run = unsafe extern "sysv64" fn(*const Slot, usize, *const usize, usize);
+
+impl Native {
+    /// Makes code of steps on lanes of so many bytes; none if there is no code for one of them, or
+    /// the system has no memory for code.
+    pub(in crate::lanes) fn new(steps: &[Step], lane: usize) -> Option<Self> {
+        let code = Emitter::new(lane).all(steps)?;
+        if code.len() > BYTES_MAX {
+            return None;
+        }
+        let code = Arc::new(Executable::new(&code)?);
+        // SAFETY: the code is a function of this type from its first byte on, and lives as long as
+        // `code` does.
+        let run = unsafe { std::mem::transmute::<*const u8, Run>(code.start()) };
+        Some(Self { code, run })
+    }
+
+    /// Runs it over a block of `count` elements; slots of `fronts` will be read further on soon.
+    ///
+    /// # Safety
+    /// The promises of a [`Machine`](super::Machine).
+    pub(in crate::lanes) unsafe fn run(&self, slots: &[Slot], fronts: &[usize], count: usize) {
+        // SAFETY: the caller's.
+        unsafe { (self.run)(slots.as_ptr(), count, fronts.as_ptr(), fronts.len()) }
+    }
+}
+
+impl fmt::Debug for Native {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Native({} bytes)", self.code.len())
+    }
+}
