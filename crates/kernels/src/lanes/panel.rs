@@ -13,10 +13,12 @@ use super::program::Program;
 use super::run::{Store, end_streams};
 use super::scratch::Frame;
 use super::walk::Walk;
+use crate::pack::stream::LINE;
 use crate::pack::{Spread, copy_box};
+use crate::simd::prefetch;
 
 /// Rows of a panel: long enough for the columns of sources to be streams.
-const ROWS: usize = 64;
+const ROWS: usize = 128;
 
 /// Columns of a panel: long enough for other sources and targets to be streams.
 const COLUMNS: usize = 256;
@@ -42,8 +44,9 @@ pub(super) fn find_turned(
     !frame.turned.is_empty()
 }
 
-/// Computes all blocks of a domain, none longer than `longest`, panel by panel, down all rows before the next columns: lines
-/// of the turned sources that have more rows than a panel are met again while they are near.
+/// Computes all blocks of a domain, none longer than `longest`, panel by panel, down all rows before
+/// the next columns: lines of the turned sources that have more rows than a panel are met again
+/// while they are near.
 ///
 /// # Safety
 /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared
@@ -62,6 +65,9 @@ pub(super) unsafe fn each_panel(
             // SAFETY: the caller's promises.
             let panels = unsafe { turn(store, walk, frame, (rows, (first, count))) };
             for row in 0..rows {
+                if row + 1 < rows {
+                    ask(store, walk, frame, (first, count));
+                }
                 for done in (0..count).step_by(longest) {
                     frame.show(store.program, panels, (row, done));
                     let block = (first + done, longest.min(count - done));
@@ -78,6 +84,22 @@ pub(super) unsafe fn each_panel(
         }
     }
     end_streams(frame);
+}
+
+/// Asks for the next row of the sources that are not turned: a row of a panel is so short that the
+/// processor hardly foresees it.
+fn ask(store: &Store<'_>, walk: &Walk, frame: &Frame, (first, count): (usize, usize)) {
+    for (index, (source, dtype)) in store.sources.iter().zip(store.program.inputs()).enumerate() {
+        let RawSource::Memory { start, .. } = source else { continue };
+        if walk.stride(index) != 1 || frame.turned.contains(&index) {
+            continue;
+        }
+        let next = isize::try_from(walk.row_step(index)).unwrap_or(0);
+        let row = element(*start, walk.offsets(index, first).0.wrapping_add(next), *dtype);
+        for line in (0..count * dtype.bytes()).step_by(LINE) {
+            prefetch(row.wrapping_add(line).cast_const());
+        }
+    }
 }
 
 /// Brings so many rows of a block of columns to the panels, from the row of the walk on.

