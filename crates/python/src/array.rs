@@ -1,7 +1,7 @@
 //! Arrays: what is recorded, and what runs.
 #![allow(clippy::too_many_arguments, reason = "signatures are those that Python calls")]
 
-use pantile::array::{self, Binary, Boundary, Number, Operand, Reduction, SliceItem, Unary};
+use pantile::array::{self, Binary, Boundary, Number, Operand, Place, Reduction, SliceItem, Unary};
 use pantile::ir::{Complex, Scalar};
 use pantile_engine::DType;
 use pyo3::IntoPyObjectExt;
@@ -36,6 +36,12 @@ impl Array {
             None => Ok(Self { inner }),
             Some(fault) => Err(PyValueError::new_err(fault.to_string())),
         }
+    }
+
+    /// The user's line, if looking at this array records something now: only a view does. What was
+    /// recorded before knows its lines.
+    fn place_if_recorded(&self, py: Python<'_>) -> Place {
+        if self.inner.is_view() { user_place(py) } else { None }.unwrap_or_default()
     }
 
     fn recorded(
@@ -313,9 +319,14 @@ impl Array {
         self.recorded(py, |array| array.stencil(&points, boundary))
     }
 
-    /// The only element as a number of Python's, if that is soon known; else nothing.
-    fn item_light<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let place = user_place(py).unwrap_or_default();
+    /// The only element as a number of Python's, if that is soon known; else nothing. With `bare`
+    /// only that of an array without axes.
+    #[pyo3(signature = (bare=false))]
+    fn item_light<'py>(&self, py: Python<'py>, bare: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if bare && self.inner.ndim() > 0 {
+            return Ok(None);
+        }
+        let place = self.place_if_recorded(py);
         match finish(array::written_at(place, || self.inner.item_light()))? {
             Some(value) => python_number(py, value),
             None => Ok(None),
@@ -324,8 +335,7 @@ impl Array {
 
     /// Computes this array if that is soon done, or was; false if it takes its time.
     fn compute_light(&self, py: Python<'_>) -> PyResult<bool> {
-        // What was recorded knows its lines; only a view records something now.
-        let place = if self.inner.is_view() { user_place(py) } else { None }.unwrap_or_default();
+        let place = self.place_if_recorded(py);
         finish(array::written_at(place, || self.inner.compute_light()))
     }
 
