@@ -314,8 +314,10 @@ class Array(Operators):
 
     def __getitem__(self, key: Any) -> Array:
         if type(key) is int:
-            _indexing.check(key, self._h.shape)
-            return Array._of(self._h.get([key]))
+            one = self._h.at(key)
+            if one is None:
+                raise _indexing.absent(key, self._h.shape)
+            return Array._of(one)
         items, shape = _indexing.read(key, self.shape)
         part = self._h.get(items) if items else self._h
         return Array._of(part if shape is None else part.reshape(shape))

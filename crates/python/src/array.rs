@@ -241,7 +241,24 @@ impl Array {
     /// A view.
     fn get(&self, py: Python<'_>, slice: Vec<Item>) -> PyResult<Self> {
         let slice = items(slice);
-        self.recorded(py, |array| array.get(&slice))
+        // A view records nothing: only a mistake wants to know its line.
+        let inner = self.inner.get(&slice);
+        match inner.fault() {
+            None => Ok(Self { inner }),
+            Some(_) => self.recorded(py, |array| array.get(&slice)),
+        }
+    }
+
+    /// A view of one index of the first axis; nothing if there is no such index.
+    fn at(&self, py: Python<'_>, index: &Bound<'_, PyInt>) -> PyResult<Option<Self>> {
+        let Ok(index) = index.extract::<i64>() else { return Ok(None) };
+        let length = self.inner.shape().first().and_then(|length| i64::try_from(*length).ok());
+        match length {
+            Some(length) if (-length..length).contains(&index) => {
+                self.get(py, vec![Item::At(index)]).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Assigns to a slice.
@@ -326,7 +343,9 @@ impl Array {
         if bare && self.inner.ndim() > 0 {
             return Ok(None);
         }
-        let place = self.place_if_recorded(py);
+        // What is computed is looked at where it is: then even a view records nothing.
+        let place = if self.inner.is_stored() { None } else { Some(self.place_if_recorded(py)) };
+        let place = place.unwrap_or_default();
         match finish(array::written_at(place, || self.inner.item_light()))? {
             Some(value) => python_number(py, value),
             None => Ok(None),

@@ -278,6 +278,12 @@ impl Array {
         !self.view.is_empty()
     }
 
+    /// True if its elements are computed, or those of the array that it is a view of.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        lock(&self.base).is_stored()
+    }
+
     /// Assigns to a slice; every view of the same elements sees it. The value is broadcast.
     #[track_caller]
     pub fn set(&self, slice: impl AsRef<[SliceItem]>, value: impl Into<Operand>) {
