@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ._types import Axes, Dist, DTypeLike, Mesh
 
 
+_new = object.__new__
+
+
 class Array(Operators):
     """An array on all ranks.
 
@@ -37,9 +40,10 @@ class Array(Operators):
     def __init__(self, *_: Any) -> None:
         raise TypeError("arrays are made by functions: pt.zeros, pt.asarray, ...")
 
-    @classmethod
-    def _of(cls, handle: _core.Array) -> Array:
-        array = cls.__new__(cls)
+    @staticmethod
+    def _of(handle: _core.Array) -> Array:
+        # Also what is computed from an array with halos has none: it is plainly an array.
+        array = _new(Array)
         array._h = handle
         return array
 
@@ -237,8 +241,10 @@ class Array(Operators):
     def item(self) -> Any:
         """The only element, as a Python number."""
         value = self._h.item_light()
-        if value is not None:
-            return value
+        return self._fetched() if value is None else value
+
+    def _fetched(self) -> Any:
+        """The only element, however long that takes."""
         if self.size != 1:
             raise TypeError(f"got an array of shape {self.shape}, expected one element")
         dtype = self.dtype
@@ -269,9 +275,11 @@ class Array(Operators):
         return int(self._one("index"))
 
     def _one(self, what: str) -> Any:
-        if self._h.shape:
-            raise TypeError(f"{what}: got an array of shape {self.shape}, expected one without axes")
-        value = self.item()
+        value = self._h.item_light(True)
+        if value is None:
+            if self._h.shape:
+                raise TypeError(f"{what}: got an array of shape {self.shape}, expected one without axes")
+            value = self._fetched()
         if isinstance(value, complex) and what != "complex":
             raise TypeError(f"{what}: got a complex number")
         return value
@@ -306,8 +314,10 @@ class Array(Operators):
 
     def __getitem__(self, key: Any) -> Array:
         if type(key) is int:
-            _indexing.check(key, self._h.shape)
-            return Array._of(self._h.get([key]))
+            one = self._h.at(key)
+            if one is None:
+                raise _indexing.absent(key, self._h.shape)
+            return Array._of(one)
         items, shape = _indexing.read(key, self.shape)
         part = self._h.get(items) if items else self._h
         return Array._of(part if shape is None else part.reshape(shape))

@@ -25,10 +25,6 @@ class Haloed(Array):
     _wide: Distribution
 
     @classmethod
-    def _of(cls, handle: _core.Array) -> Array:
-        return Array._of(handle)  # what is computed from it has no halos
-
-    @classmethod
     def made(cls, array: Array, wide: Distribution) -> Haloed:
         """The elements of an array, with the halos of a distribution."""
         made = cls.__new__(cls)

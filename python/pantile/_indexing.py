@@ -40,12 +40,11 @@ def read(key: Any, shape: tuple[int, ...]) -> tuple[list[Item], list[int] | None
     return items, lengths if new else None
 
 
-def check(index: int, shape: list[int]) -> None:
-    """Refuses an index that is not there."""
+def absent(index: int, shape: list[int]) -> IndexError:
+    """What to say of an index of the first axis that is not there."""
     if not shape:
-        raise IndexError("got 1 indices for an array of 0 axes")
-    if not -shape[0] <= index < shape[0]:
-        raise IndexError(f"axis 0: index {index} is not among the {shape[0]} of the array")
+        return IndexError("got 1 indices for an array of 0 axes")
+    return IndexError(f"axis 0: index {index} is not among the {shape[0]} of the array")
 
 
 def _item(one: Any, axis: int, length: int) -> tuple[Item, list[int]]:

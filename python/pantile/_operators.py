@@ -83,8 +83,8 @@ class Operators:
     __slots__ = ("_h",)
     _h: _core.Array
 
-    @classmethod
-    def _of(cls, handle: _core.Array) -> Array:
+    @staticmethod
+    def _of(handle: _core.Array) -> Array:
         raise NotImplementedError
 
     # fmt: off

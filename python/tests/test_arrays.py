@@ -251,6 +251,48 @@ def test_mistakes_name_the_line():
         pt.zeros(2, dtype=pt.int8) + 1000
 
 
+def test_mistakes_name_the_line_that_calls_and_not_the_one_around_it():
+    a = pt.zeros((2, 3))
+
+    def by_operator():
+        return a + pt.zeros(4)
+
+    def by_function():
+        return pt.add(a, pt.zeros(4))
+
+    def by_number_on_the_left():
+        return 1 + (a - pt.zeros(4))
+
+    for call in (by_operator, by_function, by_number_on_the_left):
+        line = call.__code__.co_firstlineno + 1
+        with pytest.raises(ValueError, match=rf"test_arrays.py:{line}\b"):
+            call()
+
+
+def test_an_index_is_a_view_or_an_error():
+    a, n = pt.reshape(pt.arange(12), (4, 3)), np.arange(12).reshape(4, 3)
+    for index in (-4, -1, 0, 3):
+        assert np.array_equal(a[index], n[index])
+        assert int((a + 1)[index][2]) == n[index, 2] + 1
+    for index in (4, -5, 1 << 63, -(1 << 70)):
+        with pytest.raises(IndexError, match=f"axis 0: index {index} is not among the 4 of the array"):
+            a[index]
+    with pytest.raises(IndexError, match="got 1 indices for an array of 0 axes"):
+        pt.asarray(1)[0]
+    a[1][0] = 70
+    assert int(a[1, 0]) == 70
+
+
+def test_one_element_with_axes_is_an_item_and_no_number():
+    for one in (pt.zeros(1), pt.zeros((1, 1)).compute(), pt.arange(4)[2:3] * 0.0):
+        assert one.item() == 0
+        for kind in (float, int, complex):
+            with pytest.raises(TypeError, match="expected one without axes"):
+                kind(one)
+    with pytest.raises(TypeError, match="got a complex number"):
+        float(pt.asarray(1j))
+
+
 def test_a_loop_plans_once_and_memory_stays_flat():
     world = pt.zeros(1)._h.world
     u = pt.zeros((64, 64), dist=0)

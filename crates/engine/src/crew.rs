@@ -2,11 +2,11 @@
 //!
 //! With threads the caller is nobody's rank: it gives every rank the same program and waits for all
 //! answers. What is small and needs no other rank it does itself, in the place of one rank after the
-//! other: waking threads up takes longer. Alone, as one process of a job, the caller is the rank, and
+//! other: waking threads up takes longer. What is soon done it does in the place of the first rank,
+//! beside the others: it would only wait. Alone, as one process of a job, the caller is the rank, and
 //! every process gives the same programs.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use pantile_ir::lower::{Executable, Recipe};
 
 use crate::afar::Afar;
 use crate::hand::Hand;
+use crate::orders::Orders;
 use crate::{Counters, Error, Pool, Scheme, ThreadsError, Tile};
 
 /// How long a caller waits before it is asked whether it still wants to.
@@ -61,11 +62,9 @@ enum Hands {
     Threads {
         /// Each is busy with at most one order; nobody else touches it then.
         hands: Vec<Arc<Mutex<Hand>>>,
-        orders: Vec<Sender<Arc<Job>>>,
-        answers: Receiver<Result<(), Error>>,
+        /// How each gets its orders.
+        orders: Arc<Orders>,
         threads: Vec<JoinHandle<()>>,
-        /// Answers that a caller did not wait for.
-        owed: usize,
     },
     Alone(Box<Hand>),
     Afar {
@@ -82,27 +81,24 @@ impl Crew {
     /// If the system has no more threads.
     #[must_use]
     pub fn threads(ranks: usize, options: &Options) -> Self {
-        let (said, answers) = channel();
-        let (mut hands, mut orders, mut threads) = (Vec::new(), Vec::new(), Vec::new());
+        let orders = Arc::new(Orders::new(ranks));
+        let (mut hands, mut threads) = (Vec::new(), Vec::new());
         for (rank, transport) in Threads::world(ranks, options).into_iter().enumerate() {
             let hand = Hand::new(Communicator::new(Box::new(transport)));
             let hand = Arc::new(Mutex::new(hand));
-            let (order, ordered) = channel::<Arc<Job>>();
-            let (said, own) = (said.clone(), Arc::clone(&hand));
+            let (orders, own) = (Arc::clone(&orders), Arc::clone(&hand));
             let work = move || {
-                for job in ordered {
+                while let Some(job) = orders.next(rank) {
                     let done = lock(&own).run(&job);
-                    if said.send(done).is_err() {
-                        return;
-                    }
+                    drop(job);
+                    orders.answer(done);
                 }
             };
             let thread = std::thread::Builder::new().name(format!("rank {rank}")).spawn(work);
             threads.push(thread.expect("the system has threads"));
-            orders.push(order);
             hands.push(hand);
         }
-        let hands = Hands::Threads { hands, orders, answers, threads, owed: 0 };
+        let hands = Hands::Threads { hands, orders, threads };
         Self { size: ranks, hands, failure: None, stop: None }
     }
 
@@ -150,7 +146,11 @@ impl Crew {
     /// True if the ranks do nothing.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        !matches!(self.hands, Hands::Threads { owed: 1.., .. } | Hands::Afar { busy: true, .. })
+        match &self.hands {
+            Hands::Threads { orders, .. } => orders.all_answered(),
+            Hands::Alone(_) => true,
+            Hands::Afar { busy, .. } => !busy,
+        }
     }
 
     /// Number of ranks of the world.
@@ -164,7 +164,7 @@ impl Crew {
     pub fn hosted(&self) -> Vec<Rank> {
         match &self.hands {
             Hands::Afar { .. } => (0..self.size).collect(),
-            Hands::Threads { orders, .. } => (0..orders.len()).collect(),
+            Hands::Threads { hands, .. } => (0..hands.len()).collect(),
             Hands::Alone(hand) => vec![hand.engine.rank()],
         }
     }
@@ -196,12 +196,8 @@ impl Crew {
                 let fault = weightiest(faults);
                 self.note(fault)
             }
-            Hands::Threads { orders, owed, .. } => {
-                for order in orders.iter() {
-                    // A rank that is not there any more does not answer either.
-                    let _ = order.send(Arc::clone(job));
-                }
-                *owed += orders.len();
+            Hands::Threads { hands, orders, .. } => {
+                share_out(hands, orders, job);
                 self.settle_if(true)
             }
             Hands::Afar { hands, busy } => match hands.start(job) {
@@ -252,9 +248,16 @@ impl Crew {
     /// Waits for all answers that are owed.
     fn wait(&mut self, may_stop: bool, faults: &mut Vec<Error>) -> Result<(), Error> {
         let stop = || may_stop && self.stop.as_ref().is_some_and(|stop| stop());
-        let (answers, owed) = match &mut self.hands {
-            Hands::Threads { answers, owed, .. } => (answers, owed),
-            Hands::Alone(_) => return Ok(()),
+        match &mut self.hands {
+            Hands::Alone(_) => {}
+            Hands::Threads { orders, .. } => {
+                while !orders.all_answered() && !orders.sleep_for_answers(LISTEN) {
+                    if stop() {
+                        return Err(Error::Interrupted);
+                    }
+                }
+                faults.extend(orders.take_faults());
+            }
             Hands::Afar { hands, busy } => {
                 while *busy {
                     match hands.wait(LISTEN) {
@@ -266,21 +269,7 @@ impl Crew {
                         }
                     }
                 }
-                return Ok(());
             }
-        };
-        while *owed > 0 {
-            match answers.recv_timeout(LISTEN) {
-                Ok(answer) => faults.extend(answer.err()),
-                Err(RecvTimeoutError::Timeout) => {
-                    if stop() {
-                        return Err(Error::Interrupted);
-                    }
-                    continue;
-                }
-                Err(RecvTimeoutError::Disconnected) => *owed = 1,
-            }
-            *owed -= 1;
         }
         Ok(())
     }
@@ -488,6 +477,17 @@ fn lock(hand: &Mutex<Hand>) -> MutexGuard<'_, Hand> {
     hand.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Gives ranks that are threads a program; if it is soon done the caller does the first rank's share.
+fn share_out(hands: &[Arc<Mutex<Hand>>], orders: &Orders, job: &Arc<Job>) {
+    let brief = hands.first().filter(|hand| lock(hand).is_brief(job));
+    orders.give(job, usize::from(brief.is_some()));
+    if let Some(first) = brief {
+        let done = lock(first).run(job);
+        orders.answer(done);
+        orders.look_for_answers();
+    }
+}
+
 /// Whoever failed by itself says more than those who heard of it.
 fn weightiest(faults: impl Iterator<Item = Error>) -> Option<Error> {
     let heard =
@@ -498,7 +498,7 @@ fn weightiest(faults: impl Iterator<Item = Error>) -> Option<Error> {
 impl Drop for Crew {
     fn drop(&mut self) {
         if let Hands::Threads { orders, threads, .. } = &mut self.hands {
-            orders.clear();
+            orders.end();
             for thread in threads.drain(..) {
                 // A rank that panicked has said so already.
                 let _ = thread.join();

@@ -11,19 +11,35 @@ use crate::{ArrayId, Engine, Error, Given, Job, Made, Runner, Tile};
 /// Programs that a rank keeps prepared; the oldest go first.
 const KEPT: usize = 256;
 
+/// Programs of more operations, of all ranks together, take their time: about a millisecond.
+const BRIEF: usize = 1 << 22;
+
 /// One rank at work.
 pub(crate) struct Hand {
     pub(crate) engine: Engine,
     pub(crate) store: BTreeMap<ArrayId, Arc<Tile>>,
-    runners: Vec<(u128, Runner)>,
+    runners: Vec<Ready>,
     /// Room for the results of a program.
     made: Vec<Made>,
+}
+
+/// A program that a rank has prepared.
+struct Ready {
+    key: u128,
+    runner: Runner,
+    /// It is soon done.
+    brief: bool,
 }
 
 impl Hand {
     pub(crate) fn new(communicator: Communicator) -> Self {
         let (store, runners) = (BTreeMap::new(), Vec::new());
         Self { engine: Engine::new(communicator), store, runners, made: Vec::new() }
+    }
+
+    /// True if this rank has prepared a program, and is soon done with it if no other rank is late.
+    pub(crate) fn is_brief(&self, job: &Job) -> bool {
+        self.runners.iter().any(|ready| ready.key == job.key && ready.brief)
     }
 
     /// Runs a program; whatever goes wrong here ends the world, so that nobody waits.
@@ -67,7 +83,7 @@ impl Hand {
             Argument::Kept(tile) => Given::Lent(tile),
             Argument::Spent(tile) => Given::Spent(tile.take().unwrap_or_else(Tile::empty)),
         });
-        runners[at].1.run_lent(engine, given, made)?;
+        runners[at].runner.run_lent(engine, given, made)?;
         for (number, one) in made.drain(..).enumerate() {
             let tile = match one {
                 Made::New(tile) => Some(Arc::new(tile)),
@@ -88,14 +104,15 @@ impl Hand {
 
     /// The place of the runner of a program, prepared if it is new.
     fn runner(&mut self, job: &Job) -> Result<usize, Error> {
-        if let Some(at) = self.runners.iter().position(|(key, _)| *key == job.key) {
+        if let Some(at) = self.runners.iter().position(|ready| ready.key == job.key) {
             return Ok(at);
         }
         if self.runners.len() >= KEPT {
             self.runners.remove(0);
         }
         let runner = Runner::new(&mut self.engine, Arc::clone(&job.executable))?;
-        self.runners.push((job.key, runner));
+        let brief = job.executable.work() <= BRIEF;
+        self.runners.push(Ready { key: job.key, runner, brief });
         Ok(self.runners.len() - 1)
     }
 }

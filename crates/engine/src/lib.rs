@@ -44,6 +44,7 @@ mod helpers;
 mod joint;
 mod look;
 mod movement;
+mod orders;
 mod places;
 mod pool;
 mod program;

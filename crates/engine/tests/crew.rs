@@ -190,3 +190,91 @@ func.func @main(%a: i64) -> i64 {
     assert!(matches!(error, Error::Stopped { .. }), "{error}");
     waits.join().unwrap();
 }
+
+/// Neighbours change places: ranks need each other.
+const TURNED: &str = r#"
+!v = !ndarray.ndarray<5xi64, #pantile.dist<"block(r)">>
+!c = !ndarray.ndarray<5xi64, #pantile.dist<"cyclic(r, 1)">>
+func.func @main(%a: !v) -> !c {
+  %b = ndarray.ewbin %a, %a {op = "add"} : (!v, !v) -> !v
+  %c = ndarray.redistribute %b : !v -> !c
+  return %c : !c
+}
+"#;
+
+#[test]
+fn a_known_program_that_is_soon_done_gives_the_same_on_any_thread() {
+    // More ranks than most machines have cores, too.
+    for ranks in [1, 2, 3, 9] {
+        let mut crew = Crew::threads(ranks, &Options::default());
+        let owned = |rank: usize| {
+            let (each, more) = (5 / ranks, 5 % ranks);
+            let start = rank * each + rank.min(more);
+            start..start + each + usize::from(rank < more)
+        };
+        crew.put(ArrayId(1), |rank| Tile::from_vec(owned(rank).map(|at| at as i64).collect()))
+            .unwrap();
+        let job = job_of((TURNED, 4), ranks, &[1], 2);
+        for turn in 0..400 {
+            crew.run(&job).unwrap();
+            for (rank, tile) in crew.get(ArrayId(2), &[]).unwrap() {
+                let expected: Vec<i64> = (rank..5).step_by(ranks).map(|at| 2 * at as i64).collect();
+                assert_eq!(tile.to_vec::<i64>(), expected, "turn {turn} of rank {rank} of {ranks}");
+            }
+            // Ranks that have nothing to do fall asleep.
+            if turn % 100 == 50 {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+        }
+        assert_eq!(crew.counters().programs, 400);
+    }
+}
+
+#[test]
+fn the_rank_that_failed_is_named_when_the_caller_is_another() {
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share).unwrap();
+    let job = job_of((TURNED, 4), 2, &[1], 2);
+    crew.run(&job).unwrap();
+    // The second time the caller is the first rank, and waits for the second.
+    crew.replace(ArrayId(1), &[(1, Arc::new(Tile::from_vec(vec![0.5])))]);
+    let error = crew.run(&job).unwrap_err();
+    assert!(matches!(error, Error::WrongTile { rank: 1, .. }), "{error}");
+    assert_eq!(crew.run(&job).unwrap_err(), error, "from then on");
+}
+
+#[test]
+fn what_goes_wrong_in_the_callers_share_ends_the_crew() {
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share).unwrap();
+    let job = job_of((TURNED, 4), 2, &[1], 2);
+    crew.run(&job).unwrap();
+    crew.replace(ArrayId(1), &[(0, Arc::new(Tile::from_vec(vec![0.5])))]);
+    let error = crew.run(&job).unwrap_err();
+    assert!(matches!(error, Error::WrongTile { rank: 0, .. }), "{error}");
+    assert_eq!(crew.run(&job).unwrap_err(), error, "from then on");
+}
+
+#[test]
+fn a_caller_may_stop_waiting_for_a_known_program_that_takes_its_time() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    crew.stop_waiting_if(move || asked.load(Ordering::Relaxed));
+    let mut turns = 200_000;
+    let outcome = loop {
+        let job = job_of((&long(turns), turns.into()), 2, &[1], 2);
+        crew.run(&job).unwrap();
+        stop.store(true, Ordering::Relaxed);
+        let outcome = crew.run(&job);
+        stop.store(false, Ordering::Relaxed);
+        if outcome.is_err() || turns > 1_000_000_000 {
+            break outcome;
+        }
+        turns *= 4;
+    };
+    assert_eq!(outcome.unwrap_err(), Error::Interrupted);
+    crew.settle().unwrap();
+}

@@ -1,7 +1,7 @@
 //! Arrays: what is recorded, and what runs.
 #![allow(clippy::too_many_arguments, reason = "signatures are those that Python calls")]
 
-use pantile::array::{self, Binary, Boundary, Number, Operand, Reduction, SliceItem, Unary};
+use pantile::array::{self, Binary, Boundary, Number, Operand, Place, Reduction, SliceItem, Unary};
 use pantile::ir::{Complex, Scalar};
 use pantile_engine::DType;
 use pyo3::IntoPyObjectExt;
@@ -36,6 +36,12 @@ impl Array {
             None => Ok(Self { inner }),
             Some(fault) => Err(PyValueError::new_err(fault.to_string())),
         }
+    }
+
+    /// The user's line, if looking at this array records something now: only a view does. What was
+    /// recorded before knows its lines.
+    fn place_if_recorded(&self, py: Python<'_>) -> Place {
+        if self.inner.is_view() { user_place(py) } else { None }.unwrap_or_default()
     }
 
     fn recorded(
@@ -235,7 +241,24 @@ impl Array {
     /// A view.
     fn get(&self, py: Python<'_>, slice: Vec<Item>) -> PyResult<Self> {
         let slice = items(slice);
-        self.recorded(py, |array| array.get(&slice))
+        // A view records nothing: only a mistake wants to know its line.
+        let inner = self.inner.get(&slice);
+        match inner.fault() {
+            None => Ok(Self { inner }),
+            Some(_) => self.recorded(py, |array| array.get(&slice)),
+        }
+    }
+
+    /// A view of one index of the first axis; nothing if there is no such index.
+    fn at(&self, py: Python<'_>, index: &Bound<'_, PyInt>) -> PyResult<Option<Self>> {
+        let Ok(index) = index.extract::<i64>() else { return Ok(None) };
+        let length = self.inner.shape().first().and_then(|length| i64::try_from(*length).ok());
+        match length {
+            Some(length) if (-length..length).contains(&index) => {
+                self.get(py, vec![Item::At(index)]).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Assigns to a slice.
@@ -313,9 +336,16 @@ impl Array {
         self.recorded(py, |array| array.stencil(&points, boundary))
     }
 
-    /// The only element as a number of Python's, if that is soon known; else nothing.
-    fn item_light<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let place = user_place(py).unwrap_or_default();
+    /// The only element as a number of Python's, if that is soon known; else nothing. With `bare`
+    /// only that of an array without axes.
+    #[pyo3(signature = (bare=false))]
+    fn item_light<'py>(&self, py: Python<'py>, bare: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if bare && self.inner.ndim() > 0 {
+            return Ok(None);
+        }
+        // What is computed is looked at where it is: then even a view records nothing.
+        let place = if self.inner.is_stored() { None } else { Some(self.place_if_recorded(py)) };
+        let place = place.unwrap_or_default();
         match finish(array::written_at(place, || self.inner.item_light()))? {
             Some(value) => python_number(py, value),
             None => Ok(None),
@@ -324,8 +354,7 @@ impl Array {
 
     /// Computes this array if that is soon done, or was; false if it takes its time.
     fn compute_light(&self, py: Python<'_>) -> PyResult<bool> {
-        // What was recorded knows its lines; only a view records something now.
-        let place = if self.inner.is_view() { user_place(py) } else { None }.unwrap_or_default();
+        let place = self.place_if_recorded(py);
         finish(array::written_at(place, || self.inner.compute_light()))
     }
 

@@ -19,7 +19,10 @@ pub(crate) fn user_place(py: Python<'_>) -> Option<Place> {
     let get = FRAME.get_or_try_init(py, || -> PyResult<_> {
         Ok(py.import("sys")?.getattr("_getframe")?.unbind())
     });
-    let mut frame = get.ok()?.bind(py).call0().ok()?;
+    let get = get.ok()?.bind(py);
+    // The innermost frame is that of the package's function which calls this: Python makes an object
+    // of every frame that is asked for, so that one is not.
+    let mut frame = get.call1((1,)).or_else(|_| get.call0()).ok()?;
     loop {
         let code = frame.getattr(intern!(py, "f_code")).ok()?;
         let at: i32 = frame.getattr(intern!(py, "f_lasti")).ok()?.extract().ok()?;

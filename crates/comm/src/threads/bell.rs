@@ -16,21 +16,21 @@ const SPIN_CROWDED: Duration = Duration::from_micros(500);
 const LOOKS: u32 = 64;
 const LOOKS_CROWDED: u32 = 8;
 
-/// Wakes one sleeping rank.
+/// Wakes one sleeping thread: a rank that waits for others, or whoever else waits for one thing.
 ///
 /// Invariant: a rank that sleeps has set `asleep` *before* it looked for the last time, and whoever
 /// changes what it looks at reads `asleep` *after* the change. So either the sleeper sees the
 /// change, or the ringer sees the sleeper.
 #[derive(Default)]
-pub(super) struct Bell {
+pub struct Bell {
     asleep: AtomicBool,
     lock: Mutex<()>,
     condvar: Condvar,
 }
 
 impl Bell {
-    /// Wakes the rank if it sleeps. Called after every change that it may be waiting for.
-    pub(super) fn ring(&self) {
+    /// Wakes the sleeper if there is one. Called after every change that it may be waiting for.
+    pub fn ring(&self) {
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Relaxed) {
             // The lock makes sure that the sleeper is not between its last look and its sleep.
@@ -39,15 +39,25 @@ impl Bell {
         }
     }
 
-    /// Looks until `ready` gives something, for a short while.
-    pub(super) fn spin<T>(crowded: bool, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
+    /// Looks until `ready` gives something, for a short while; `crowded` if there are more threads
+    /// than cores.
+    pub fn spin<T>(crowded: bool, ready: impl FnMut() -> Option<T>) -> Option<T> {
+        Self::spin_for(if crowded { SPIN_CROWDED } else { SPIN }, crowded, ready)
+    }
+
+    /// The same, at least once and then for so long.
+    pub fn spin_for<T>(
+        longest: Duration,
+        crowded: bool,
+        mut ready: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
         if let Some(found) = ready() {
             return Some(found);
         }
         if cfg!(feature = "explore") {
             return None;
         }
-        let (looks, longest) = if crowded { (LOOKS_CROWDED, SPIN_CROWDED) } else { (LOOKS, SPIN) };
+        let looks = if crowded { LOOKS_CROWDED } else { LOOKS };
         let started = Instant::now();
         loop {
             for _ in 0..looks {
@@ -66,12 +76,9 @@ impl Bell {
         }
     }
 
-    /// Sleeps until rung, or for `longest`; looks once more first. Returns what was found then.
-    pub(super) fn sleep<T>(
-        &self,
-        longest: Duration,
-        mut ready: impl FnMut() -> Option<T>,
-    ) -> Option<T> {
+    /// Sleeps until rung, or for `longest`; looks once more first. Returns what was found then, and
+    /// nothing if it slept, whatever there is now.
+    pub fn sleep<T>(&self, longest: Duration, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
         let guard = lock(&self.lock);
         self.asleep.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);

@@ -23,5 +23,6 @@ mod explore;
 /// system refuses another thread. Doors that take a number of ranks from people check it.
 pub const MAX_RANKS: usize = 4096;
 
+pub use bell::Bell;
 pub use endpoint::Threads;
 pub use run::run;

@@ -188,20 +188,23 @@ impl World {
         let (entered, left) = (self.inner.new_mark(), self.inner.new_mark());
         let mut order = Vec::new();
         let mut stack: Vec<Arc<Node>> = targets.iter().rev().cloned().collect();
-        while let Some(node) = stack.last().cloned() {
+        while let Some(node) = stack.pop() {
             if let Some(fault) = &node.fault {
                 return Err(fault.clone());
             }
             if ends(&node)? || node.mark() == left {
-                stack.pop();
-            } else if node.mark() == entered {
+                continue;
+            }
+            if node.mark() == entered {
                 node.set_mark(left);
                 order.push(node);
-                stack.pop();
-            } else {
-                node.set_mark(entered);
-                stack.extend(node.operands().into_iter().rev());
+                continue;
             }
+            // It is met again when its operands are in order.
+            node.set_mark(entered);
+            stack.push(Arc::clone(&node));
+            let made = lock(&node.made);
+            stack.extend(made.iter().flat_map(|made| made.operands.iter().rev().cloned()));
         }
         Ok(order)
     }

@@ -170,8 +170,15 @@ impl Array {
     ) -> Self {
         let fault = operands.iter().find_map(|node| node.fault.clone());
         let ty = ty.and_then(|ty| {
-            let shape: Vec<usize> = ty.shape().iter().flatten().copied().collect();
-            elements(&shape).map(|_| ty)
+            let mut lengths = ty.shape().iter().flatten();
+            let count = lengths.try_fold(1isize, |count, length| {
+                count.checked_mul(isize::try_from(*length).ok()?)
+            });
+            // Only what does not fit is looked at closely.
+            if count.is_none() {
+                elements(&ty.shape().iter().flatten().copied().collect::<Vec<_>>())?;
+            }
+            Ok(ty)
         });
         let node = match (fault, ty) {
             (Some(fault), ty) => Node::faulty(fault, ty.unwrap_or(Type::array(&[], DType::F64))),
@@ -269,6 +276,12 @@ impl Array {
     #[must_use]
     pub fn is_view(&self) -> bool {
         !self.view.is_empty()
+    }
+
+    /// True if its elements are computed, or those of the array that it is a view of.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        lock(&self.base).is_stored()
     }
 
     /// Assigns to a slice; every view of the same elements sees it. The value is broadcast.
@@ -389,6 +402,14 @@ impl Operand {
         match self {
             Self::Array(array) => array,
             Self::Number(number) => number.array(world, other, place),
+        }
+    }
+
+    /// The same, only what was recorded: for what needs no handle of it.
+    pub(crate) fn node(self, other: DType, place: &Place) -> Arc<Node> {
+        match self {
+            Self::Array(array) => array.node(place),
+            Self::Number(number) => number.node(other, place),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use pantile_engine::{ArrayId, Tile};
+use pantile_engine::{ArrayId, DType, Tile};
 use pantile_geometry::{Distribution, Rank};
 use pantile_ir::{Function, Op, Place, Type};
 
@@ -181,6 +181,11 @@ impl Node {
     /// Its number in the last walk.
     pub(crate) fn number(&self) -> u64 {
         self.number.load(Ordering::Relaxed)
+    }
+
+    /// The type of its elements.
+    pub(crate) fn dtype(&self) -> DType {
+        self.ty.dtype().unwrap_or(DType::F64)
     }
 
     /// Its lengths.

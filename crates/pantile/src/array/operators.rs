@@ -5,10 +5,13 @@ use std::ops::{
     Mul, MulAssign, Neg, Not, Rem, RemAssign, Shl, Shr, Sub, SubAssign,
 };
 
-use pantile_ir::infer;
-use pantile_ir::{Binary, Op, Type, Unary};
+use std::sync::Arc;
 
-use super::{Array, Operand, here};
+use pantile_ir::infer;
+use pantile_ir::{ArrayType, Binary, Op, Place, Type, Unary};
+
+use super::node::Node;
+use super::{Array, Operand, World, here};
 
 impl Array {
     /// Any function of one element.
@@ -27,8 +30,8 @@ impl Array {
     #[must_use]
     pub fn binary(&self, function: Binary, other: impl Into<Operand>) -> Self {
         let place = here();
-        let other = other.into().array(&self.world, self.dtype(), &place);
-        Self::both(function, self, &other, place)
+        let other = other.into().node(self.dtype(), &place);
+        Self::both(&self.world, function, [self.node(&place), other], place)
     }
 
     /// The other way round: `number - array`.
@@ -36,28 +39,23 @@ impl Array {
     #[must_use]
     pub fn reversed(&self, function: Binary, other: impl Into<Operand>) -> Self {
         let place = here();
-        let other = other.into().array(&self.world, self.dtype(), &place);
-        Self::both(function, &other, self, place)
+        let other = other.into().node(self.dtype(), &place);
+        Self::both(&self.world, function, [other, self.node(&place)], place)
     }
 
-    fn both(function: Binary, one: &Self, other: &Self, place: pantile_ir::Place) -> Self {
-        let (a, b) = (one.node(&place), other.node(&place));
-        let dims =
-            |array: &Self| -> Vec<Option<usize>> { array.shape().into_iter().map(Some).collect() };
-        let ty = infer::binary_types(function, (one.dtype(), other.dtype()), None).and_then(
-            |(_, result)| {
-                let shape = infer::broadcast(&[&dims(one), &dims(other)]).map_err(|error| {
-                    format!(
-                        "{function} of shapes {:?} and {:?}: {error}",
-                        one.shape(),
-                        other.shape()
-                    )
-                })?;
-                Ok(Type::array(&shape.into_iter().flatten().collect::<Vec<_>>(), result))
-            },
-        );
-        Self::record(&one.world, Op::Binary(function.into()), vec![a, b], ty, place)
+    fn both(world: &World, function: Binary, nodes: [Arc<Node>; 2], place: Place) -> Self {
+        let ty = binary_type(function, &nodes[0], &nodes[1]);
+        Self::record(world, Op::Binary(function.into()), nodes.into(), ty, place)
     }
+}
+
+/// The type of a function of two arrays.
+fn binary_type(function: Binary, one: &Node, other: &Node) -> Result<Type, String> {
+    let (_, result) = infer::binary_types(function, (one.dtype(), other.dtype()), None)?;
+    let shape = infer::broadcast(&[one.ty.shape(), other.ty.shape()]).map_err(|error| {
+        format!("{function} of shapes {:?} and {:?}: {error}", one.shape(), other.shape())
+    })?;
+    Ok(Type::Array(ArrayType { shape, element: result.into(), layout: None, envs: Vec::new() }))
 }
 
 macro_rules! operators {

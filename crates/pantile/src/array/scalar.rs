@@ -1,5 +1,7 @@
 //! Numbers beside arrays.
 
+use std::sync::Arc;
+
 use pantile_engine::DType;
 use pantile_ir::{Complex, Op, Place, Scalar, Type};
 
@@ -109,7 +111,13 @@ impl Number {
         }
     }
 
+    /// The number as an array beside one of elements of type `other`.
     pub(crate) fn array(self, world: &World, other: DType, place: &Place) -> Array {
+        Array::of(world, self.node(other, place))
+    }
+
+    /// The same, recorded and not yet in anybody's hand.
+    pub(crate) fn node(self, other: DType, place: &Place) -> Arc<Node> {
         let scalar = self.scalar();
         let own = Type::array(&[], scalar.dtype());
         let constant = Node::new(
@@ -121,6 +129,6 @@ impl Number {
         let dtype = self.dtype(other);
         let op = Op::CastElement { copy: None };
         let ty = if dtype == scalar.dtype() { own } else { Type::array(&[], dtype) };
-        Array::of(world, Node::new(op, vec![constant], ty, place.clone()))
+        Node::new(op, vec![constant], ty, place.clone())
     }
 }
