@@ -78,10 +78,14 @@ impl Orders {
     /// Rank: waits for the next order; none when all is over.
     pub(crate) fn next(&self, rank: Rank) -> Option<Arc<Job>> {
         let seat = &self.seats[rank];
-        let look = || match seat.ordered.load(Ordering::Acquire) {
-            true => Some(lock(&seat.order).take()),
-            // An order that was given before the end is still carried out.
-            false => self.over.load(Ordering::Acquire).then_some(None),
+        let look = || {
+            // An order that was given before the end is still carried out: whoever sees the end
+            // sees it, too, if it looks for the end first.
+            let over = self.over.load(Ordering::Acquire);
+            match seat.ordered.load(Ordering::Acquire) {
+                true => Some(lock(&seat.order).take()),
+                false => over.then_some(None),
+            }
         };
         let look_for = if self.crowded { Duration::ZERO } else { LOOK };
         let mut found = Bell::spin_for(look_for, self.crowded, look);

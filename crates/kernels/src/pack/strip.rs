@@ -90,10 +90,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn halves(one: __m256d, other: __m256d) -> [__m256d; 2] {
-        [
-            _mm256_permute2f128_pd::<0x20>(one, other),
-            _mm256_permute2f128_pd::<0x31>(one, other),
-        ]
+        [_mm256_permute2f128_pd::<0x20>(one, other), _mm256_permute2f128_pd::<0x31>(one, other)]
     }
 
     /// Turns `rows` by `columns` elements of eight bytes, both multiples of four. Columns are
@@ -173,9 +170,8 @@ mod x86 {
         rows: usize,
         columns: usize,
     ) -> impl Iterator<Item = (usize, isize)> {
-        let along = move |first| {
-            (0..columns).step_by(SIDE).map(move |left| (first, left.cast_signed()))
-        };
+        let along =
+            move |first| (0..columns).step_by(SIDE).map(move |left| (first, left.cast_signed()));
         (0..rows).step_by(SIDE).flat_map(along)
     }
 }

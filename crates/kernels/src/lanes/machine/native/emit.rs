@@ -15,8 +15,7 @@ const SLOTS: Gpr = Gpr(7);
 pub(super) const X: Gpr = Gpr(10);
 pub(super) const Y: Gpr = Gpr(11);
 /// Addresses that are computed once in a pass.
-const HELD: [Gpr; 8] =
-    [Gpr(8), Gpr(9), Gpr(3), Gpr(5), Gpr(12), Gpr(13), Gpr(14), Gpr(15)];
+const HELD: [Gpr; 8] = [Gpr(8), Gpr(9), Gpr(3), Gpr(5), Gpr(12), Gpr(13), Gpr(14), Gpr(15)];
 
 /// No register: instructions that have one operand less say so.
 pub(super) const NO: Ymm = Ymm(0);
@@ -368,9 +367,7 @@ impl Emitter {
     /// A step that reads x, or x and y.
     fn with(&mut self, step: &Step, pass: Pass) {
         let both = matches!(step.code.kind(), Kind::Both);
-        let same = step.flat.then(|| {
-            self.load_same(pass, if both { step.y } else { step.x }, Y)
-        });
+        let same = step.flat.then(|| self.load_same(pass, if both { step.y } else { step.x }, Y));
         let x = (both || same.is_none()).then(|| self.address(step.x, X));
         let y = (both && same.is_none()).then(|| self.address(step.y, Y));
         for vector in 0..pass.vectors {

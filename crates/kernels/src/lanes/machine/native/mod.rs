@@ -13,6 +13,8 @@
 mod emit;
 mod encode;
 mod memory;
+#[cfg(test)]
+mod tests;
 mod truths;
 
 use std::fmt;

@@ -1,0 +1,267 @@
+//! Machine code against the machine that reads steps: every code, every rest, every way to store.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use pantile_testkit::{Rng, cases};
+
+use super::super::{Code, Kind, NONE, Step, machine};
+use super::Native;
+use crate::lanes::kernel::{CHUNK, EACH, Slot};
+use crate::simd::Vectors;
+
+/// All codes that there is machine code for, but for those that have lists.
+const CODES: [Code; 62] = [
+    Code::Keep,
+    Code::Replace,
+    Code::Neg,
+    Code::Abs,
+    Code::Sqrt,
+    Code::Floor,
+    Code::Ceil,
+    Code::Trunc,
+    Code::RoundEven,
+    Code::Canonical,
+    Code::Square,
+    Code::Add,
+    Code::Sub,
+    Code::SubFrom,
+    Code::Mul,
+    Code::Div,
+    Code::DivInto,
+    Code::Min,
+    Code::Max,
+    Code::AtMost,
+    Code::AtLeast,
+    Code::Plus,
+    Code::Minus,
+    Code::MinusFrom,
+    Code::And,
+    Code::Or,
+    Code::Xor,
+    Code::Shl,
+    Code::ShlBy,
+    Code::Shr,
+    Code::ShrBy,
+    Code::TimesPlus,
+    Code::PlusFused,
+    Code::NegTimesPlus,
+    Code::FusedMinus,
+    Code::AddThenAdd,
+    Code::MulThenAdd,
+    Code::MulThenMul,
+    Code::SubThenSubFrom,
+    Code::AddSum,
+    Code::AddDifference,
+    Code::AddProduct,
+    Code::AddQuotient,
+    Code::SubSum,
+    Code::SubDifference,
+    Code::SubProduct,
+    Code::SubQuotient,
+    Code::SubFromSum,
+    Code::SubFromDifference,
+    Code::SubFromProduct,
+    Code::SubFromQuotient,
+    Code::MulSum,
+    Code::MulDifference,
+    Code::MulProduct,
+    Code::MulQuotient,
+    Code::Eq,
+    Code::Ne,
+    Code::Lt,
+    Code::Le,
+    Code::Gt,
+    Code::Ge,
+    Code::Same,
+];
+
+/// Elements of a slot, and room that nobody may touch.
+const MOST: usize = 200;
+
+/// Slots of a test: inputs, then constants, then truth values, then targets.
+const INPUTS: u32 = 6;
+const CONSTANTS: u32 = 3;
+const TRUTHS: u32 = INPUTS + CONSTANTS;
+const TARGETS: u32 = TRUTHS + 2;
+const SLOTS: usize = TARGETS as usize + 10;
+
+/// Memory of all slots, each aligned to a line.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Room([[u64; MOST]; SLOTS]);
+
+/// Numbers that are special more often than not.
+fn number(rng: &mut Rng, lane: usize) -> u64 {
+    let wide = [0.0, -0.0, 1.0, -1.5, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 3.0, 1e-310];
+    let value = match rng.below(3) {
+        0 => *rng.pick(&wide),
+        1 => rng.below(7) as f64 - 3.0,
+        _ => f64::from_bits(rng.bits()),
+    };
+    if lane == 8 { value.to_bits() } else { u64::from((value as f32).to_bits()) }
+}
+
+fn room(rng: &mut Rng, lane: usize) -> Box<Room> {
+    let mut room = Box::new(Room([[0; MOST]; SLOTS]));
+    for (slot, words) in room.0.iter_mut().enumerate() {
+        let slot = slot as u32;
+        let constant = (INPUTS..TRUTHS).contains(&slot).then(|| number(rng, lane));
+        for word in &mut *words {
+            let [low, high] = [0, 1].map(|_| constant.unwrap_or_else(|| number(rng, lane)));
+            *word = if lane == 8 { low } else { low | high << 32 };
+        }
+        if (TRUTHS..TARGETS).contains(&slot) {
+            // Often none at all.
+            let rare = *rng.pick(&[0, 1, 2]);
+            let truth = |rng: &mut Rng| u8::from(rng.below(2) < rare && rng.below(2) == 0);
+            *words = [0; MOST].map(|_: u64| u64::from_le_bytes([0; 8].map(|_: u8| truth(rng))));
+        }
+    }
+    room
+}
+
+fn slots(room: &mut Room, past: bool) -> Vec<Slot> {
+    let slot = |(number, words): (usize, &mut [u64; MOST])| {
+        let number = number as u32;
+        let step = if (INPUTS..TRUTHS).contains(&number) { 0 } else { EACH };
+        let past = past && number >= TARGETS;
+        Slot { start: words.as_mut_ptr().cast(), step, past }
+    };
+    room.0.iter_mut().enumerate().map(slot).collect()
+}
+
+fn random_step(rng: &mut Rng, code: Code, target: u32, is_first: bool) -> Step {
+    let input = |rng: &mut Rng| rng.below(INPUTS as usize) as u32;
+    let constant = |rng: &mut Rng| INPUTS + rng.below(CONSTANTS as usize) as u32;
+    let flat = rng.below(2) == 0;
+    let mut step = Step {
+        code,
+        flat: false,
+        first: if is_first || rng.below(3) == 0 { input(rng) } else { NONE },
+        x: input(rng),
+        y: input(rng),
+        canonical: rng.below(4) == 0 && takes_bits(code) == Some(false),
+        target: NONE,
+        words: &[],
+        more: Vec::new(),
+    };
+    match (code, code.kind()) {
+        (Code::Keep | Code::Replace, _) => step.x = TRUTHS,
+        (Code::Horner, _) => {
+            (step.flat, step.more) = (true, (0..3).map(|_| constant(rng)).collect());
+        }
+        (Code::AddProducts, _) => {
+            step.flat = true;
+            step.more = (0..6).flat_map(|_| [input(rng), constant(rng)]).collect();
+            step.x = if flat { constant(rng) } else { NONE };
+            step.y = if rng.below(2) == 0 { input(rng) } else { NONE };
+        }
+        (_, Kind::Truth) => step.y = TRUTHS + 1,
+        (_, Kind::With) if flat => (step.flat, step.x) = (true, constant(rng)),
+        (_, Kind::Both) if flat => (step.flat, step.y) = (true, constant(rng)),
+        _ => {}
+    }
+    if !matches!(code.kind(), Kind::Truth) && rng.below(2) == 0 {
+        step.target = target;
+    }
+    step
+}
+
+/// Runs steps both ways on the same memory; all of it has to be the same afterwards.
+fn check(rng: &mut Rng, steps: &[Step], lane: usize) {
+    let vectors = Vectors::all().find(|vectors| vectors.bytes() == 32).unwrap();
+    let (machine, native) = (machine(lane, vectors).unwrap(), Native::new(steps, lane).unwrap());
+    let count = rng.below(MOST - CHUNK / 2);
+    let before = room(rng, lane);
+    let past = rng.below(3) == 0;
+    let (mut one, mut other) = (before.clone(), before);
+    let (expected, got) = (slots(&mut one, past), slots(&mut other, past));
+    let fronts: &[usize] = *rng.pick(&[&[][..], &[0, 2]]);
+    // SAFETY: all slots have room for more than `count` elements, whole chunks of truth values too.
+    unsafe {
+        machine(steps, &expected, fronts, count);
+        native.run(&got, fronts, count);
+    }
+    let same = one.0.iter().zip(&other.0).all(|(one, other)| same_lanes(one, other, lane));
+    assert!(same, "{steps:#?} of {count} lanes of {lane} bytes");
+}
+
+/// The same bits; of a NaN any.
+fn same_lanes(one: &[u64; MOST], other: &[u64; MOST], lane: usize) -> bool {
+    let nan = |bits: u64| match lane {
+        8 => f64::from_bits(bits).is_nan(),
+        _ => f32::from_bits(bits as u32).is_nan(),
+    };
+    let lanes = |word: u64| if lane == 8 { [word, 0] } else { [word & 0xFFFF_FFFF, word >> 32] };
+    one.iter().zip(other).all(|(one, other)| {
+        let pairs = lanes(*one).into_iter().zip(lanes(*other));
+        pairs.into_iter().all(|(one, other)| one == other || (nan(one) && nan(other)))
+    })
+}
+
+/// Whether a code is for integers, which share their bits with floats; none if it is for both.
+fn takes_bits(code: Code) -> Option<bool> {
+    match code {
+        Code::Keep | Code::Replace => None,
+        Code::Plus | Code::Minus | Code::MinusFrom | Code::And | Code::Or | Code::Xor => Some(true),
+        Code::Shl | Code::ShlBy | Code::Shr | Code::ShrBy | Code::Same => Some(true),
+        _ => Some(false),
+    }
+}
+
+/// True if this processor has the vectors that the code is made of.
+fn can() -> bool {
+    Vectors::all().any(|vectors| vectors.bytes() == 32)
+}
+
+#[test]
+fn every_code_computes_what_a_machine_does() {
+    let codes = || CODES.into_iter().chain([Code::Horner, Code::AddProducts]);
+    cases("every code", 40, |rng| {
+        for (code, lane) in codes().flat_map(|code| [(code, 8), (code, 4)]).filter(|_| can()) {
+            let mut step = random_step(rng, code, TARGETS, true);
+            if !matches!(code.kind(), Kind::Truth) {
+                step.target = TARGETS;
+            }
+            check(rng, &[step], lane);
+        }
+    });
+}
+
+#[test]
+fn chains_compute_what_a_machine_does() {
+    cases("chains", 2000, |rng| {
+        let most = if rng.below(9) == 0 { 70 } else { 9 };
+        let count = 1 + rng.below(most);
+        // The bits of a NaN that arithmetic makes are open: nobody looks at them here.
+        let on_bits = rng.below(4) == 0;
+        let codes: Vec<Code> = CODES
+            .into_iter()
+            .filter(|code| takes_bits(*code).unwrap_or(on_bits) == on_bits)
+            .collect();
+        let mut steps = Vec::new();
+        for at in 0..count {
+            let code = *rng.pick(&codes);
+            steps.push(random_step(rng, code, TARGETS + (at % 10) as u32, at == 0));
+        }
+        let lane = *rng.pick(&[8, 4]);
+        if can() {
+            check(rng, &steps, lane);
+        }
+    });
+}
+
+#[test]
+fn what_there_is_no_code_for_stays_steps() {
+    let look_up = Step {
+        code: Code::LookUp,
+        flat: false,
+        first: 0,
+        x: 0,
+        y: 0,
+        canonical: false,
+        target: TARGETS,
+        words: &[1, 2],
+        more: Vec::new(),
+    };
+    assert!(Native::new(&[look_up], 8).is_none());
+}
