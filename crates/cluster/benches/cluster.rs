@@ -20,10 +20,16 @@ const TURNS: usize = 7;
 fn main() {
     let site = Site::new(2);
     println!("ratio: time of the bound by ours; medians of {TURNS} turns\n");
-    elements(&site);
-    programs(&site);
-    steps(&site);
-    clients(&site);
+    // `cargo bench --bench cluster -- steps` measures only that.
+    let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    type Part = fn(&Site);
+    let parts: [(&str, Part); 4] =
+        [("elements", elements), ("programs", programs), ("steps", steps), ("clients", clients)];
+    for (name, part) in parts {
+        if named.is_empty() || named.iter().any(|one| one == name) {
+            part(&site);
+        }
+    }
 }
 
 fn row(what: &str, bound: &str, [ours, by_hand]: [Duration; 2], bytes: usize) {
@@ -60,9 +66,14 @@ fn tcp(bytes: usize) -> impl FnMut() {
 }
 
 fn elements(site: &Site) {
-    const BYTES: usize = 128 << 20;
     let (world, _) = site.connect(0);
     let world = world.dist("block(r)");
+    up_and_down(&world);
+    between_workers(&world);
+}
+
+fn up_and_down(world: &World) {
+    const BYTES: usize = 128 << 20;
     let (numbers, pool) = (vec![1_u8; BYTES], Pool::default());
     // A client that keeps its numbers gives a copy away, in memory that it had before.
     let tile = |rank: usize| {
@@ -95,6 +106,9 @@ fn elements(site: &Site) {
         tcp(BYTES),
     );
     row("make and collect", "two TCP streams", down, BYTES);
+}
+
+fn between_workers(world: &World) {
     const SIDE: usize = 4096;
     let a = world.dist("block(r), whole").from_fn(&[SIDE, SIDE], |at| at[0] as f64);
     a.compute().unwrap();

@@ -18,6 +18,7 @@
 mod client;
 mod coordinator;
 mod data;
+mod driver;
 mod error;
 mod guard;
 mod incoming;
@@ -44,7 +45,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Runtime};
 use tonic::{Code, Status};
 
 pub use client::{Cluster, ClusterOptions, Meter, Traffic};
@@ -55,19 +55,6 @@ use incoming::incoming;
 pub use pantile_comm_net::Secret;
 pub use refusals::Tell;
 pub use worker::{Worker, WorkerOptions};
-
-/// A runtime for network and signs of life; what computes has threads of its own.
-fn runtime(threads: usize) -> Result<Runtime, ClusterError> {
-    let built = Builder::new_multi_thread()
-        .worker_threads(threads)
-        .thread_name("network")
-        .enable_all()
-        .build();
-    built.map_err(|error| ClusterError::Connect {
-        address: "this machine".to_owned(),
-        reason: error.to_string(),
-    })
-}
 
 /// True if a stream ended with a message that was not taken: it was too long, or is none.
 fn is_refusal(status: &Status) -> bool {

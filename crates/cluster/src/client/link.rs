@@ -1,38 +1,44 @@
 //! A client's stream of questions and answers.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
+use tokio::time::Sleep;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Status;
+use tonic::{Status, Streaming};
 
 use crate::ClusterError;
 use crate::control::coordinator_client::CoordinatorClient;
+use crate::driver::Driver;
 use crate::guard::Guard;
 use crate::wire::{Answer, Ask, Fault, MESSAGE_MAX, answer, ask};
 
 /// Questions that wait to be sent.
 const QUEUE: usize = 64;
 
+/// So often the tasks that send a question get their turn before the asker goes on: one takes it from
+/// the queue, another writes it.
+const FLUSH: usize = 2;
+
 /// A stream of questions and answers; used from ordinary threads.
 pub(super) struct Link {
     asks: mpsc::Sender<Ask>,
-    answers: Receiver<Result<answer::What, Fault>>,
+    answers: Streaming<Answer>,
+    /// When the next answer is late.
+    late: Option<Pin<Box<Sleep>>>,
     /// Why nothing comes any more.
     over: Option<Fault>,
-    /// Runs the stream; the last to go.
-    _runtime: Runtime,
+    /// Runs the streams; the last to go.
+    driver: Driver,
 }
 
 impl Link {
     /// Reaches a coordinator.
     pub(super) fn connect(address: &str, guard: &Guard) -> Result<Self, ClusterError> {
-        let runtime = crate::runtime(1)?;
+        let driver = Driver::start()?;
         let (asks, outgoing) = mpsc::channel(QUEUE);
-        let (hear, answers) = channel();
-        let started = runtime.block_on(async {
+        let started = driver.run(async {
             let channel = guard.channel(address).await?;
             let mut client = CoordinatorClient::with_interceptor(channel, guard.token())
                 .max_decoding_message_size(MESSAGE_MAX);
@@ -40,23 +46,7 @@ impl Link {
             let unanswered = |status: Status| guard.unanswered(address, &status);
             Ok::<_, ClusterError>(response.map_err(unanswered)?.into_inner())
         });
-        let mut stream = started?;
-        runtime.spawn(async move {
-            let lost = loop {
-                match stream.message().await {
-                    Ok(Some(Answer { what: Some(what) })) => {
-                        if hear.send(Ok(what)).is_err() {
-                            return;
-                        }
-                    }
-                    Ok(Some(Answer { what: None })) => {}
-                    Ok(None) => break "it has closed the connection".to_owned(),
-                    Err(status) => break format!("the connection broke: {}", status.message()),
-                }
-            };
-            let _ = hear.send(Err(Fault::lost("coordinator", lost)));
-        });
-        Ok(Self { asks, answers, over: None, _runtime: runtime })
+        Ok(Self { asks, answers: started?, late: None, over: None, driver })
     }
 
     /// Asks something.
@@ -64,8 +54,14 @@ impl Link {
         if let Some(over) = &self.over {
             return Err(over.clone());
         }
-        // Who does not listen any more says so on the other stream.
-        let _ = self.asks.blocking_send(Ask { what: Some(what) });
+        self.driver.run(async {
+            // Who does not listen any more says so on the other stream.
+            let _ = self.asks.send(Ask { what: Some(what) }).await;
+            // The question should be on its way even if nobody waits for the answer now.
+            for _ in 0..FLUSH {
+                tokio::task::yield_now().await;
+            }
+        });
         Ok(())
     }
 
@@ -74,13 +70,24 @@ impl Link {
         if let Some(over) = &self.over {
             return Some(Err(over.clone()));
         }
-        let heard = match self.answers.recv_timeout(time) {
-            Ok(Ok(answer::What::Over(fault)) | Err(fault)) => Err(fault),
-            Ok(Ok(what)) => Ok(what),
-            Err(RecvTimeoutError::Timeout) => return None,
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(Fault::lost("coordinator", "the connection is over"))
+        let late = &mut self.late;
+        // A new clock would wake the driver up, and an old one is only put forward.
+        let next = async {
+            let late = late.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+            late.as_mut().reset(tokio::time::Instant::now() + time);
+            tokio::select! {
+                biased;
+                heard = self.answers.message() => Ok(heard),
+                () = late => Err(()),
             }
+        };
+        let lost = |text: &str| Err(Fault::lost("coordinator", text));
+        let heard = match self.driver.run(next) {
+            Err(_) | Ok(Ok(Some(Answer { what: None }))) => return None,
+            Ok(Ok(Some(Answer { what: Some(answer::What::Over(fault)) }))) => Err(fault),
+            Ok(Ok(Some(Answer { what: Some(what) }))) => Ok(what),
+            Ok(Ok(None)) => lost("it has closed the connection"),
+            Ok(Err(status)) => lost(&format!("the connection broke: {}", status.message())),
         };
         if let Err(fault) = &heard {
             self.over = Some(fault.clone());

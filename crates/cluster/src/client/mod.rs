@@ -389,5 +389,7 @@ impl Afar for Cluster {
     }
 }
 
+#[cfg(all(test, target_os = "linux"))]
+mod slow;
 #[cfg(test)]
 mod tests;

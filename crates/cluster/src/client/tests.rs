@@ -13,7 +13,7 @@ use crate::control::coordinator_client::CoordinatorClient;
 use crate::wire::{Beat, Hello, Program, Run, Say, say};
 use crate::{Coordinator, CoordinatorOptions, Tell, Worker, WorkerOptions};
 
-type Lines = Arc<Mutex<Vec<String>>>;
+pub(super) type Lines = Arc<Mutex<Vec<String>>>;
 
 fn tell(lines: &Lines) -> Option<Tell> {
     let lines = Arc::clone(lines);
@@ -28,7 +28,7 @@ fn site() -> (Coordinator, Lines) {
     (coordinator, lines)
 }
 
-fn coordinator(lines: &Lines) -> Coordinator {
+pub(super) fn coordinator(lines: &Lines) -> Coordinator {
     let address = "127.0.0.1:0".to_owned();
     let options = CoordinatorOptions { address, tell: tell(lines), ..Default::default() };
     Coordinator::start(&options).unwrap()
@@ -42,23 +42,23 @@ fn add_worker(coordinator: &Coordinator, lines: &Lines) {
     std::thread::spawn(move || worker.serve(&address));
 }
 
-fn status(coordinator: &Coordinator) -> wire::Status {
+pub(super) fn status(coordinator: &Coordinator) -> wire::Status {
     Cluster::overview(&coordinator.address().to_string(), &Guard::default()).unwrap()
 }
 
-fn connect(coordinator: &Coordinator, ranks: usize) -> Result<Cluster, ClusterError> {
+pub(super) fn connect(coordinator: &Coordinator, ranks: usize) -> Result<Cluster, ClusterError> {
     let options = ClusterOptions { ranks, ..ClusterOptions::default() };
     Cluster::connect(&coordinator.address().to_string(), options)
 }
 
 /// The session of a client, once the worker is there.
-fn session(coordinator: &Coordinator) -> Cluster {
+pub(super) fn session(coordinator: &Coordinator) -> Cluster {
     soon("the worker", || (status(coordinator).workers.len() == 1).then_some(()));
     connect(coordinator, 1).unwrap()
 }
 
 /// A connection for elements, with what a client says of itself.
-fn knock(cluster: &Cluster, id: u128, secret: &Secret) -> Result<Connection, DataError> {
+pub(super) fn knock(cluster: &Cluster, id: u128, secret: &Secret) -> Result<Connection, DataError> {
     let greeting = Greeting { kind: KIND, id, secret: secret.clone(), note: Vec::new() };
     let address = &cluster.opened.seats[0].data_address;
     Ok(dial(address, &Security::Plain, &greeting, ANSWER)?)
@@ -143,7 +143,7 @@ fn wrong_programs_are_told_and_counted() {
 
 /// A worker that says where it listens, and does not; it is there as long as what comes back.
 fn add_ghost(coordinator: &Coordinator, nobody: &str) -> impl Sized {
-    let runtime = crate::runtime(1).unwrap();
+    let runtime = crate::driver::Driver::start().unwrap();
     let (says, outgoing) = mpsc::channel(64);
     let hello = Hello {
         version: VERSION,
@@ -154,17 +154,18 @@ fn add_ghost(coordinator: &Coordinator, nobody: &str) -> impl Sized {
     };
     says.try_send(Say { what: Some(say::What::Hello(hello)) }).unwrap();
     let (guard, address) = (Guard::default(), coordinator.address().to_string());
-    let orders = runtime.block_on(async {
+    let orders = runtime.run(async {
         let channel = guard.channel(&address).await.unwrap();
         let mut client = CoordinatorClient::with_interceptor(channel, guard.token());
         client.work(ReceiverStream::new(outgoing)).await.unwrap().into_inner()
     });
-    runtime.spawn(async move {
+    let beats = async move {
         let beat = || Say { what: Some(say::What::Beat(Beat::default())) };
         while says.send(beat()).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
-    });
+    };
+    runtime.run(async { drop(tokio::spawn(beats)) });
     (orders, runtime)
 }
 

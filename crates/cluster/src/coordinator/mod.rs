@@ -16,6 +16,7 @@ use tonic::{Request, Response, Status, Streaming};
 use crate::ClusterError;
 use crate::control::coordinator_server::{Coordinator as Service, CoordinatorServer};
 use crate::control::worker_client::WorkerClient;
+use crate::driver::Driver;
 use crate::guard::{Guard, caller};
 use crate::refusals::{Refusals, Tell};
 use crate::wire::{Answer, Ask, MESSAGE_MAX, Order, Say};
@@ -65,8 +66,9 @@ impl Default for CoordinatorOptions {
 pub struct Coordinator {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
-    runtime: Option<tokio::runtime::Runtime>,
-    served: Option<tokio::task::JoinHandle<()>>,
+    served: tokio::task::JoinHandle<()>,
+    /// Runs everything; the last to go.
+    _driver: Driver,
 }
 
 impl Coordinator {
@@ -75,29 +77,11 @@ impl Coordinator {
     /// # Errors
     /// The address cannot be listened at, or is not protected.
     pub fn start(options: &CoordinatorOptions) -> Result<Self, ClusterError> {
-        let runtime = crate::runtime(2)?;
-        let bound = runtime.block_on(crate::bind(&options.address, &options.guard));
-        let (listener, address) = bound?;
-        let _inside = runtime.enter();
-        let refusals = Refusals::new(options.tell.clone());
-        let events = watch(Arc::clone(&refusals));
-        let next = Arc::new(AtomicU64::new(1));
-        let desk = Desk { events, next, refusals: Arc::clone(&refusals) };
-        for worker in &options.workers {
-            runtime.spawn(attach(worker.clone(), options.guard.clone(), desk.clone()));
-        }
+        let driver = Driver::start()?;
         let stop = Arc::new(AtomicBool::new(false));
-        let mut server = options.guard.server();
-        let service = CoordinatorServer::new(desk).max_decoding_message_size(MESSAGE_MAX);
-        let service = InterceptedService::new(service, options.guard.gate(&refusals));
-        let until = crate::stopped(Arc::clone(&stop));
-        let incoming = crate::incoming(listener, &options.guard, &refusals);
-        let served = runtime.spawn(async move {
-            let served = server.add_service(service).serve_with_incoming_shutdown(incoming, until);
-            // Nobody is left to be told.
-            let _ = served.await;
-        });
-        Ok(Self { address, stop, runtime: Some(runtime), served: Some(served) })
+        let (served, address) = driver.run(serve(options, Arc::clone(&stop)))?;
+        driver.leave();
+        Ok(Self { address, stop, served, _driver: driver })
     }
 
     /// Where it listens.
@@ -109,17 +93,40 @@ impl Coordinator {
     /// True as long as it listens.
     #[must_use]
     pub fn is_up(&self) -> bool {
-        self.served.as_ref().is_some_and(|served| !served.is_finished())
+        !self.served.is_finished()
     }
 }
 
 impl Drop for Coordinator {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
+}
+
+/// Listens, and serves in the background until it is stopped.
+async fn serve(
+    options: &CoordinatorOptions,
+    stop: Arc<AtomicBool>,
+) -> Result<(tokio::task::JoinHandle<()>, SocketAddr), ClusterError> {
+    let (listener, address) = crate::bind(&options.address, &options.guard).await?;
+    let refusals = Refusals::new(options.tell.clone());
+    let events = watch(Arc::clone(&refusals));
+    let next = Arc::new(AtomicU64::new(1));
+    let desk = Desk { events, next, refusals: Arc::clone(&refusals) };
+    for worker in &options.workers {
+        tokio::spawn(attach(worker.clone(), options.guard.clone(), desk.clone()));
+    }
+    let mut server = options.guard.server();
+    let service = CoordinatorServer::new(desk).max_decoding_message_size(MESSAGE_MAX);
+    let service = InterceptedService::new(service, options.guard.gate(&refusals));
+    let incoming = crate::incoming(listener, &options.guard, &refusals);
+    let served = tokio::spawn(async move {
+        let until = crate::stopped(stop);
+        let served = server.add_service(service).serve_with_incoming_shutdown(incoming, until);
+        // Nobody is left to be told.
+        let _ = served.await;
+    });
+    Ok((served, address))
 }
 
 /// Starts the task that handles events, one after the other.

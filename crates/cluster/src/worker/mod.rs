@@ -1,7 +1,8 @@
 //! A worker: hosts ranks of clients, and does what the coordinator orders.
 //!
 //! It dials in to a coordinator, or listens for one. Orders arrive on one stream and are obeyed in
-//! their order by one thread; ranks are threads of their own, so signs of life do not wait for them.
+//! their order by the thread that reads it; ranks and new programs have threads of their own, so signs
+//! of life do not wait for them.
 
 mod door;
 mod seat;
@@ -24,6 +25,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use crate::ClusterError;
 use crate::control::coordinator_client::CoordinatorClient;
 use crate::control::worker_server::{Worker as Service, WorkerServer};
+use crate::driver;
 use crate::guard::{Guard, caller};
 use crate::refusals::{Refusals, Tell};
 use crate::wire::{Hello, MESSAGE_MAX, Order, Say, VERSION, order, say};
@@ -35,6 +37,9 @@ const BEAT: Duration = Duration::from_secs(1);
 
 /// How long the ranks of a client may take to reach each other: all workers listen already.
 const JOIN: Duration = Duration::from_secs(5);
+
+/// Between two looks whether a client's orders have their turn.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Things to say that wait to be sent.
 const QUEUE: usize = 1024;
@@ -138,7 +143,7 @@ impl Worker {
     /// # Errors
     /// It cannot be reached, or does not want this worker.
     pub fn serve(&self, coordinator: &str) -> Result<(), ClusterError> {
-        let runtime = crate::runtime(1)?;
+        let runtime = driver::runtime()?;
         let served = runtime.block_on(self.dial(coordinator));
         self.sessions.end();
         served
@@ -165,17 +170,9 @@ impl Worker {
         says: mpsc::Sender<Say>,
     ) -> Result<(), Status> {
         let beat = beats(Arc::clone(&self.sessions), says.clone());
-        let (give, given) = std::sync::mpsc::channel::<order::What>();
-        let sessions = Arc::clone(&self.sessions);
-        let obey = move || given.into_iter().for_each(|what| sessions.obey(what, &says));
-        let thread = std::thread::Builder::new().name("orders".to_owned()).spawn(obey);
-        thread.map_err(|error| Status::internal(error.to_string()))?;
         let ended = loop {
             match orders.message().await {
-                Ok(Some(Order { what: Some(what) })) => {
-                    // The thread ends after this stream.
-                    let _ = give.send(what);
-                }
+                Ok(Some(Order { what: Some(what) })) => self.obey(what, &says).await,
                 Ok(Some(Order { what: None })) => {}
                 Ok(None) => break Ok(()),
                 Err(status) => break Err(status),
@@ -184,6 +181,21 @@ impl Worker {
         beat.abort();
         self.sessions.end();
         ended
+    }
+
+    /// Does what is ordered, when it is its turn.
+    async fn obey(&self, mut what: order::What, says: &mpsc::Sender<Say>) {
+        let answers = loop {
+            match self.sessions.obey(what, says) {
+                Ok(answers) => break answers,
+                Err(early) => what = *early,
+            }
+            tokio::time::sleep(PAUSE).await;
+        };
+        for say in answers {
+            // If nobody listens any more, nobody wants to know.
+            let _ = says.send(say).await;
+        }
     }
 
     /// Listens for a coordinator at `HOST:PORT` and serves it, and the next one after that, until
@@ -197,7 +209,7 @@ impl Worker {
         stop: Arc<AtomicBool>,
         listening: impl FnOnce(SocketAddr),
     ) -> Result<(), ClusterError> {
-        let runtime = crate::runtime(1)?;
+        let runtime = driver::runtime()?;
         runtime.block_on(async move {
             let (listener, place) = crate::bind(address, &self.guard).await?;
             listening(place);

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use pantile_comm::{Options, RankError};
 use pantile_comm_net::{Greeting, Hub, NetError, Seat as NetSeat, Secret};
@@ -23,9 +22,6 @@ const PROGRAMS_MAX: usize = 4096;
 
 /// Most orders of a client that wait for a program to be lowered; then everybody waits.
 const LATER_MAX: usize = 64;
-
-/// Between two looks whether there is room for one more.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// Where a worker says what it has to say.
 pub(crate) type Says = mpsc::Sender<Say>;
@@ -86,39 +82,43 @@ impl Sessions {
         lock(&self.open).clear();
     }
 
-    /// Does what is ordered, or starts it. A program that is new is lowered beside, and what its
-    /// client orders meanwhile waits for that; other clients do not.
-    pub(crate) fn obey(self: &Arc<Self>, what: order::What, says: &Says) {
+    /// Does what is ordered, or starts it; gives what has to be said at once, the rest follows. A
+    /// program that is new is lowered beside, and what its client orders meanwhile waits for that;
+    /// other clients do not. Never blocks: an order too many of a client that waits is given back.
+    pub(crate) fn obey(
+        self: &Arc<Self>,
+        what: order::What,
+        says: &Says,
+    ) -> Result<Vec<Say>, Box<order::What>> {
         let session = session_of(&what).and_then(|number| self.session(number));
-        let Some(session) = session else { return self.act(what, says) };
+        let Some(session) = session else { return Ok(self.act(what, says)) };
         let mut later = lock(&session.later);
-        while later.as_ref().is_some_and(|queue| queue.len() >= LATER_MAX) {
-            drop(later);
-            std::thread::sleep(PAUSE);
-            later = lock(&session.later);
-        }
         match &mut *later {
+            Some(queue) if queue.len() >= LATER_MAX => return Err(Box::new(what)),
             Some(queue) => queue.push_back(what),
             None if self.is_known(&what) => {
                 drop(later);
-                self.act(what, says);
+                return Ok(self.act(what, says));
             }
             None => {
                 *later = Some(VecDeque::from([what]));
                 drop(later);
                 let (own, same, out) = (Arc::clone(self), Arc::clone(&session), says.clone());
-                let work = move || own.catch_up(&same, &out);
+                let work = move || own.catch_up(&same, &out, |say| tell(&out, say));
                 let thread = std::thread::Builder::new().name("lowering".to_owned()).spawn(work);
                 if thread.is_err() {
                     // No thread is to be had: everybody waits.
-                    self.catch_up(&session, says);
+                    let mut answers = Vec::new();
+                    self.catch_up(&session, says, |say| answers.push(say));
+                    return Ok(answers);
                 }
             }
         }
+        Ok(Vec::new())
     }
 
     /// Does what waits, in order, until nothing does.
-    fn catch_up(&self, session: &Session, says: &Says) {
+    fn catch_up(&self, session: &Session, says: &Says, mut answer: impl FnMut(Say)) {
         loop {
             let mut later = lock(&session.later);
             let Some(what) = later.as_mut().and_then(VecDeque::pop_front) else {
@@ -126,7 +126,7 @@ impl Sessions {
                 return;
             };
             drop(later);
-            self.act(what, says);
+            self.act(what, says).into_iter().for_each(&mut answer);
         }
     }
 
@@ -140,12 +140,12 @@ impl Sessions {
         }
     }
 
-    fn act(&self, what: order::What, says: &Says) {
+    fn act(&self, what: order::What, says: &Says) -> Vec<Say> {
         match what {
             order::What::Welcome(_) => {}
-            order::What::Join(join) => self.join(join, says),
+            order::What::Join(join) => return self.join(join, says),
             order::What::Program(program) => self.program(&program),
-            order::What::Run(run) => self.run(run, says),
+            order::What::Run(run) => return self.run(&run, says),
             order::What::Free(free) => self.each(free.session, |_, seat| {
                 let ids = free.arrays.iter().copied().map(ArrayId).collect();
                 seat.give(Task::Free(ids));
@@ -157,6 +157,7 @@ impl Sessions {
             order::What::Counts(of) => self.counts(of.session, says),
             order::What::Leave(of) => drop(lock(&self.open).remove(&of.session)),
         }
+        Vec::new()
     }
 
     fn session(&self, number: u64) -> Option<Arc<Session>> {
@@ -169,15 +170,12 @@ impl Sessions {
         }
     }
 
-    fn join(&self, join: wire::Join, says: &Says) {
+    fn join(&self, join: wire::Join, says: &Says) -> Vec<Say> {
         let own = join.own.clone();
         let number = join.session;
-        if let Err(reason) = self.try_join(join, says) {
-            for rank in own {
-                let fault = Some(Fault::execution("", reason.clone()));
-                tell(says, done(number, 0, rank, fault));
-            }
-        }
+        let Err(reason) = self.try_join(join, says) else { return Vec::new() };
+        let fault = || Some(Fault::execution("", reason.clone()));
+        own.into_iter().map(|rank| done(number, 0, rank, fault())).collect()
     }
 
     fn try_join(&self, join: wire::Join, says: &Says) -> Result<(), String> {
@@ -231,23 +229,26 @@ impl Sessions {
         programs.insert(hash, prepared);
     }
 
-    fn run(&self, run: wire::Run, says: &Says) {
-        let Some(session) = self.session(run.session) else { return };
-        let (number, key) = (run.number, hash_of(&run.program));
-        let job = session.job(key, &run);
-        for (rank, seat) in &session.seats {
-            let (says, of, rank) = (says.clone(), run.session, *rank);
-            let answer = move |fault| tell(&says, done(of, number, rank, fault));
-            match &job {
-                Err(reason) => answer(Some(Fault::refused(reason.clone()))),
+    /// Has a program run; says which ranks will not.
+    fn run(&self, run: &wire::Run, says: &Says) -> Vec<Say> {
+        let Some(session) = self.session(run.session) else { return Vec::new() };
+        let (of, number) = (run.session, run.number);
+        let job = session.job(hash_of(&run.program), run);
+        let start = |(rank, seat): (&u64, &Seat)| {
+            let (says, rank) = (says.clone(), *rank);
+            let fault = match &job {
+                Err(reason) => Fault::refused(reason.clone()),
                 Ok(job) => {
-                    let there = seat.give(Task::Run(Arc::clone(job), Box::new(answer.clone())));
-                    if !there {
-                        answer(Some(Fault::execution("", "the rank is not there any more")));
+                    let answer = move |fault| tell(&says, done(of, number, rank, fault));
+                    if seat.give(Task::Run(Arc::clone(job), Box::new(answer))) {
+                        return None;
                     }
+                    Fault::execution("", "the rank is not there any more")
                 }
-            }
-        }
+            };
+            Some(done(of, number, rank, Some(fault)))
+        };
+        session.seats.iter().filter_map(start).collect()
     }
 
     fn counts(&self, number: u64, says: &Says) {
@@ -355,7 +356,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use pantile_testkit::timing::soon;
 
     use pantile_comm_net::{HubOptions, Security};
     use pantile_geometry::Fingerprint;
@@ -386,25 +387,24 @@ mod tests {
                 "move f64 on 2 ranks\nfrom {length} on r=2: block(r)\nto {length} on r=2: whole\n"
             );
             let hash = Fingerprint::of(&text).0.to_le_bytes().to_vec();
-            sessions.obey(order::What::Program(wire::Program { session, hash, text }), &says);
+            let program = order::What::Program(wire::Program { session, hash, text });
+            sessions.obey(program, &says).is_ok()
         };
         let known = |session: &Session| lock(&session.programs).len();
         // The first client has a program that takes for ever.
         *lock(&one.later) = Some(VecDeque::new());
-        order(1, 8);
-        order(1, 9);
-        order(2, 8);
-        let until = Instant::now() + Duration::from_secs(20);
-        while known(&other) == 0 || lock(&other.later).is_some() {
-            assert!(Instant::now() < until, "the second client waits");
-            std::thread::sleep(PAUSE);
-        }
+        assert!(order(1, 8) && order(1, 9) && order(2, 8));
+        let over = || known(&other) > 0 && lock(&other.later).is_none();
+        soon("the second client", || over().then_some(()));
         assert_eq!((known(&one), known(&other)), (0, 1));
+        // So many may wait and no more; who gives orders is never blocked.
+        let taken = (2..LATER_MAX + 5).filter(|_| order(1, 9)).count();
+        assert_eq!(taken, LATER_MAX - 2);
         // It has come to its end.
-        sessions.catch_up(&one, &says);
+        sessions.catch_up(&one, &says, |_| {});
         assert_eq!((known(&one), lock(&one.later).is_some()), (2, false));
         // What was lowered before is taken at once.
-        order(2, 9);
+        assert!(order(2, 9));
         assert_eq!(known(&other), 2);
         assert_eq!(sessions.shelf.lowered(), 2);
     }

@@ -20,17 +20,22 @@ const SLEEP: Duration = Duration::from_secs(60);
 pub(crate) struct Garbage {
     ids: Mutex<Vec<ArrayId>>,
     thrown: Condvar,
-    /// Somebody waits for what is thrown away. Where nobody does, dropping an array wakes nobody up:
-    /// that would be a call of the system for every small array.
-    swept: AtomicBool,
+    /// Somebody sleeps until something is thrown away. Where nobody does, dropping an array wakes
+    /// nobody up: that would be a call of the system for every small array. Changed under the lock.
+    asleep: AtomicBool,
     closed: AtomicBool,
 }
 
 impl Garbage {
     /// Nobody refers to an array any more.
     pub(crate) fn throw(&self, id: ArrayId) {
-        lock(&self.ids).push(id);
-        if self.swept.load(Ordering::Relaxed) {
+        let mut ids = lock(&self.ids);
+        ids.push(id);
+        // Under the lock, so that nobody falls asleep in between.
+        let wakes = self.asleep.load(Ordering::Relaxed);
+        self.asleep.store(false, Ordering::Relaxed);
+        drop(ids);
+        if wakes {
             self.thrown.notify_one();
         }
     }
@@ -51,10 +56,11 @@ impl Garbage {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Waits until something was thrown away.
+    /// Waits until something was thrown away. It may be gone by then, with a program.
     fn wait(&self) {
         let mut ids = lock(&self.ids);
-        while ids.is_empty() && !self.is_closed() {
+        self.asleep.store(ids.is_empty(), Ordering::Relaxed);
+        while self.asleep.load(Ordering::Relaxed) && !self.is_closed() {
             let waited = self.thrown.wait_timeout(ids, SLEEP);
             ids = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -64,7 +70,6 @@ impl Garbage {
 /// Starts a thread that forgets what was thrown away, for ranks that are elsewhere: their memory is
 /// not this process's, and others may need it. It ends with the world.
 pub(crate) fn sweep(world: Weak<Inner>, garbage: Arc<Garbage>) {
-    garbage.swept.store(true, Ordering::Relaxed);
     let work = move || {
         loop {
             garbage.wait();
