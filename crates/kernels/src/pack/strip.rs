@@ -9,9 +9,25 @@
 use super::copy::Ends;
 use super::stream::LINE;
 use super::turn::Face;
+use crate::simd::prefetch;
 
 /// Bytes of a target row that a strip is wide.
 pub(super) const STRIP: usize = 2 * LINE;
+
+/// Rows of a strip that take at most so many bytes of a row of the source are short: the processor
+/// hardly foresees how those of the next strip begin.
+const SHORT: usize = 4096;
+
+/// Asks for the source of the strip behind a short one; any place will do.
+fn ask_next<T>(face: Face, source: *const T) {
+    let columns = face.columns.count.cast_signed();
+    for column in columns..2 * columns {
+        let run = source.wrapping_offset(column * face.columns.source).cast::<u8>();
+        for line in (0..face.rows.count * size_of::<T>()).step_by(LINE) {
+            prefetch(run.wrapping_add(line));
+        }
+    }
+}
 
 /// True if elements of so many bytes can be turned by vectors of this processor.
 pub(super) fn can(bytes: usize) -> bool {
@@ -46,6 +62,9 @@ pub(super) unsafe fn turn_strip<T>(face: Face, at: Ends<T>, past: bool) -> (usiz
             (_, false) => x86::turn_4::<false>,
             (_, true) => x86::turn_4::<true>,
         };
+        if rows * size_of::<T>() <= SHORT {
+            ask_next::<T>(face, at.source);
+        }
         let ends = Ends { source: at.source.cast::<u8>(), target: at.target.cast::<u8>() };
         let bytes = size_of::<T>().cast_signed();
         // SAFETY: promises 1 to 4 for what is done, and 7.
