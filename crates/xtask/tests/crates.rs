@@ -12,7 +12,7 @@ const ALLOWED: [(&str, &[&str], &[&str]); 19] = [
     ("protocol", &["geometry", "plan"], &["smallvec"]),
     ("lanes", &[], &["bytemuck", "num-complex"]),
     ("ir", &["geometry", "lanes", "plan"], &[]),
-    ("kernels", &["geometry", "lanes"], &["bytemuck", "num-complex", "smallvec"]),
+    ("kernels", &["geometry", "lanes"], &["bytemuck", "libc", "num-complex", "smallvec"]),
     ("comm", &[], &["libc", "shuttle"]),
     ("comm-mpi", &["comm"], &["mpi"]),
     ("comm-net", &["comm"], &["rcgen", "rustix", "rustls"]),

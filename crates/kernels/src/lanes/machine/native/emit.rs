@@ -234,8 +234,8 @@ impl Emitter {
 
     /// One pass through all steps.
     fn pass(&mut self, steps: &[Step], pass: Pass) -> Option<()> {
-        for place in 0..self.held.len() {
-            self.address_of(self.held[place], HELD[place], false);
+        for (slot, register) in self.held.clone().into_iter().zip(HELD) {
+            self.address_of(slot, register, false);
         }
         steps.iter().try_for_each(|step| self.step(step, pass))
     }
@@ -425,11 +425,11 @@ impl Emitter {
             // The least, or the most: of equal ones both bits of the sign, or of NaN the first.
             _ => {
                 let (least, both) = if code == What::Min { (0x5D, 0x56) } else { (0x5F, 0x54) };
-                self.code.vector_by(floats.op(0xC2), u, a, x, 0);
+                self.code.vector_by((floats.op(0xC2), 0), u, a, x);
                 self.code.vector(floats.op(both), v, a, x);
                 self.code.vector(floats.op(least), t, a, x);
                 self.blend(t, t, Operand::Register(v), u);
-                self.code.vector_by(floats.op(0xC2), u, a, Operand::Register(a), 3);
+                self.code.vector_by((floats.op(0xC2), 3), u, a, Operand::Register(a));
                 return self.blend(a, t, Operand::Register(a), u);
             }
         };
@@ -443,7 +443,7 @@ impl Emitter {
 
     /// `to` becomes `yes` where the mask is set, else `no`.
     pub(super) fn blend(&mut self, to: Ymm, no: Ymm, yes: Operand, mask: Ymm) {
-        self.code.vector_by(self.floats.of(3, 0x4B), to, no, yes, mask.0 << 4);
+        self.code.vector_by((self.floats.of(3, 0x4B), mask.0 << 4), to, no, yes);
     }
 
     /// `a` becomes what a code makes of it, `x` and `y`.
@@ -510,14 +510,14 @@ impl Emitter {
                 self.code.vector(floats.op(0x54), a, a, magnitude);
             }
             What::Sqrt => self.code.vector(floats.op(0x51), a, NO, own),
-            What::Floor => self.code.vector_by(round, a, NO, own, 9),
-            What::Ceil => self.code.vector_by(round, a, NO, own, 10),
-            What::Trunc => self.code.vector_by(round, a, NO, own, 11),
-            What::RoundEven => self.code.vector_by(round, a, NO, own, 8),
+            What::Floor => self.code.vector_by((round, 9), a, NO, own),
+            What::Ceil => self.code.vector_by((round, 10), a, NO, own),
+            What::Trunc => self.code.vector_by((round, 11), a, NO, own),
+            What::RoundEven => self.code.vector_by((round, 8), a, NO, own),
             What::Square => self.code.vector(floats.op(MUL), a, a, own),
             _ => {
                 let nan = self.lanes(0x7FF8 << 48, 0x7FC0 << 16);
-                self.code.vector_by(floats.op(0xC2), t, a, own, 3);
+                self.code.vector_by((floats.op(0xC2), 3), t, a, own);
                 self.blend(a, a, nan, t);
             }
         }

@@ -112,31 +112,30 @@ impl Code {
 
     /// An instruction on 256 bits: `to = op(with, from)`, or as the operation has it.
     pub(super) fn vector(&mut self, op: Op, to: Ymm, with: Ymm, from: Operand) {
-        self.vex(op, true, (to, with), from, None);
+        self.vex((op, None), true, (to, with), from);
     }
 
     /// The same on 128 bits.
     pub(super) fn half(&mut self, op: Op, to: Ymm, with: Ymm, from: Operand) {
-        self.vex(op, false, (to, with), from, None);
+        self.vex((op, None), false, (to, with), from);
     }
 
     /// The same with a byte behind it.
-    pub(super) fn vector_by(&mut self, op: Op, to: Ymm, with: Ymm, from: Operand, byte: u8) {
-        self.vex(op, true, (to, with), from, Some(byte));
+    pub(super) fn vector_by(&mut self, (op, byte): (Op, u8), to: Ymm, with: Ymm, from: Operand) {
+        self.vex((op, Some(byte)), true, (to, with), from);
     }
 
     /// The same on 128 bits.
-    pub(super) fn half_by(&mut self, op: Op, to: Ymm, with: Ymm, from: Operand, byte: u8) {
-        self.vex(op, false, (to, with), from, Some(byte));
+    pub(super) fn half_by(&mut self, (op, byte): (Op, u8), to: Ymm, with: Ymm, from: Operand) {
+        self.vex((op, Some(byte)), false, (to, with), from);
     }
 
     fn vex(
         &mut self,
-        Op(prefix, map, w, code): Op,
+        (Op(prefix, map, w, code), byte): (Op, Option<u8>),
         long: bool,
         (to, with): (Ymm, Ymm),
         from: Operand,
-        byte: Option<u8>,
     ) {
         let base = match from {
             Operand::Register(Ymm(number)) | Operand::Memory(Gpr(number), _) => number,

@@ -1,5 +1,6 @@
 //! Machine code against the machine that reads steps: every code, every rest, every way to store.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::cast_possible_truncation, reason = "numbers of slots are small, lanes narrow")]
 
 use pantile_testkit::{Rng, cases};
 
@@ -175,7 +176,7 @@ fn check(rng: &mut Rng, steps: &[Step], lane: usize) {
     let past = rng.below(3) == 0;
     let (mut one, mut other) = (before.clone(), before);
     let (expected, got) = (slots(&mut one, past), slots(&mut other, past));
-    let fronts: &[usize] = *rng.pick(&[&[][..], &[0, 2]]);
+    let fronts: &[usize] = if rng.below(2) == 0 { &[] } else { &[0, 2] };
     // SAFETY: all slots have room for more than `count` elements, whole chunks of truth values too.
     unsafe {
         machine(steps, &expected, fronts, count);

@@ -29,7 +29,7 @@ impl Emitter {
             let ([t, u, v], a) = (pass.own(vector), accumulator(vector));
             let x = self.operand(pass, vector, x, u);
             match how {
-                Some(how) => self.code.vector_by(self.floats.op(0xC2), t, a, x, how),
+                Some(how) => self.code.vector_by((self.floats.op(0xC2), how), t, a, x),
                 None => self.code.vector(same, t, a, x),
             }
             self.pack(t, v);
@@ -43,11 +43,11 @@ impl Emitter {
     fn pack(&mut self, mask: Ymm, room: Ymm) {
         let (words, bytes) = (Op(1, 1, false, 0x6B), Op(1, 1, false, 0x63));
         // The upper half; its register is the last operand.
-        self.code.vector_by(Op(1, 3, false, 0x19), mask, NO, Operand::Register(room), 1);
+        self.code.vector_by((Op(1, 3, false, 0x19), 1), mask, NO, Operand::Register(room));
         if self.lane == 8 {
             // Halves of a mask are masks: each second one will do.
             let both = Operand::Register(room);
-            self.code.half_by(Op(0, 1, false, 0xC6), mask, mask, both, 0x88);
+            self.code.half_by((Op(0, 1, false, 0xC6), 0x88), mask, mask, both);
             self.code.half(words, mask, mask, Operand::Register(mask));
         } else {
             self.code.half(words, mask, mask, Operand::Register(room));
