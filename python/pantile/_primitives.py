@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -132,7 +132,10 @@ class _Grouped(Primitive):
     """Between tensors of a partition and those of a smaller one, each for a group of the larger one."""
 
     __slots__ = ()
-    _make: ClassVar[Callable[..., _core.Movement]]
+
+    @staticmethod
+    def _make(x: Any, y: Any, transpose: tuple[bool, bool], preserve_batch: bool) -> _core.Movement:
+        raise NotImplementedError("made by those that know what is done within a group")
 
     def __init__(
         self,
@@ -169,7 +172,10 @@ class Broadcast(_Grouped):
     """
 
     __slots__ = ()
-    _make = staticmethod(_core.Movement.broadcast)
+
+    @staticmethod
+    def _make(x: Any, y: Any, transpose: tuple[bool, bool], preserve_batch: bool) -> _core.Movement:
+        return _core.Movement.broadcast(x, y, transpose, preserve_batch)
 
 
 class SumReduce(_Grouped):
@@ -178,7 +184,10 @@ class SumReduce(_Grouped):
     """
 
     __slots__ = ()
-    _make = staticmethod(_core.Movement.sum_reduce)
+
+    @staticmethod
+    def _make(x: Any, y: Any, transpose: tuple[bool, bool], preserve_batch: bool) -> _core.Movement:
+        return _core.Movement.sum_reduce(x, y, transpose, preserve_batch)
 
 
 class Repartition(Primitive):
