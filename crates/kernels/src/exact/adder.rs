@@ -58,12 +58,15 @@ impl Adder {
     }
 
     /// Adds products of numbers, at most a window of them, if they fit into the window that is
-    /// there; else nothing was added.
+    /// there, or into one for the first of them; else nothing was added.
     pub(crate) fn add_products(&mut self, sum: &mut ExactSum, a: &[f64], b: &[f64]) -> bool {
-        let Some(window) = &mut self.window else { return false };
         if self.wide > 0 || a.len() > most(self.vectors) {
             return false;
         }
+        if self.window.is_none() {
+            self.window = self.guess_products(a, b);
+        }
+        let Some(window) = &mut self.window else { return false };
         if a.len() > window.room(self.vectors) {
             window.flush(sum);
         }
@@ -103,6 +106,16 @@ impl Adder {
     /// A window for the first numbers: most often the others fit into it as well.
     fn guess<T: Widen>(&self, chunk: &[T]) -> Option<Window> {
         self.window_for(&chunk[..chunk.len().min(FIRST)])
+    }
+
+    /// The same for the first products.
+    fn guess_products(&self, a: &[f64], b: &[f64]) -> Option<Window> {
+        let mut first = [0.0; FIRST];
+        let count = a.len().min(FIRST);
+        for ((product, a), b) in first.iter_mut().zip(a).zip(b) {
+            *product = a * b;
+        }
+        self.window_for(&first[..count])
     }
 
     fn window_for<T: Widen>(&self, values: &[T]) -> Option<Window> {
