@@ -51,6 +51,15 @@ pub(super) struct Step {
 /// Bytes of the longest pass: what steps use of a register that is local.
 pub(super) const PASS: usize = 512;
 
+/// Vectors of a pass over what is left.
+#[cfg(target_arch = "x86_64")]
+const FEW: usize = 4;
+
+/// How far ahead memory is asked for, in bytes: farther than it takes to arrive, and near enough to
+/// be there still.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 1024;
+
 /// No slot.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -408,12 +417,8 @@ codes! {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{__m256, __m256d, __m512, __m512d, PASS, Slot, Step, Vector, step};
+    use super::{__m256, __m256d, __m512, __m512d, AHEAD, FEW, PASS, Slot, Step, Vector, step};
     use crate::simd::prefetch;
-
-    /// How far ahead memory is asked for, in bytes: farther than it takes to arrive, and near
-    /// enough to be there still.
-    const AHEAD: usize = 1024;
 
     /// # Safety
     /// Promises 1 and 2 of a machine.
@@ -464,9 +469,6 @@ mod x86 {
             }
         }
     }
-
-    /// Vectors of a pass over what is left.
-    const FEW: usize = 4;
 
     /// Declares machines of `$n` vectors; a pass is a chunk at most.
     macro_rules! machines {

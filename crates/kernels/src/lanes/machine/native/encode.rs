@@ -1,5 +1,7 @@
 //! Instructions as bytes: those that steps need, and no others.
 
+use super::VECTOR;
+
 /// A register for addresses and numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gpr(pub(super) u8);
@@ -7,6 +9,18 @@ pub(super) struct Gpr(pub(super) u8);
 /// A vector register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ymm(pub(super) u8);
+
+impl Ymm {
+    /// One of sixteen, by its number.
+    pub(super) fn nth(number: usize) -> Self {
+        Self(u8::try_from(number).expect("one of sixteen"))
+    }
+}
+
+/// How far something lies behind an address. Slots are few, and so are vectors of a pass.
+pub(super) fn distance(bytes: usize) -> i32 {
+    i32::try_from(bytes).expect("near")
+}
 
 /// What the last operand of an instruction is.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +62,6 @@ pub(super) struct Code {
     jumps: Vec<(usize, usize)>,
     uses: Vec<(usize, usize)>,
 }
-
-/// Bytes of a vector.
-const VECTOR: usize = 32;
 
 impl Code {
     /// The code with its constants behind it, ready to run.
@@ -177,15 +188,11 @@ impl Code {
 
     /// An instruction on numbers of 64 bits: a register and memory or another register.
     pub(super) fn number(&mut self, code: u8, register: Gpr, operand: Number) {
-        let (base, direct) = match operand {
-            Number::Register(Gpr(base)) => (base, true),
-            Number::Memory(Gpr(base), _) => (base, false),
+        let (base, operand) = match operand {
+            Number::Register(Gpr(base)) => (base, Operand::Register(Ymm(base))),
+            Number::Memory(base, distance) => (base.0, Operand::Memory(base, distance)),
         };
         self.bytes.extend([0x48 | register.0 >> 3 << 2 | base >> 3, code]);
-        let operand = match operand {
-            Number::Memory(base, distance) if !direct => Operand::Memory(base, distance),
-            _ => Operand::Register(Ymm(base)),
-        };
         self.operand(register.0, operand, false);
     }
 }

@@ -10,9 +10,11 @@
 
 #![allow(unsafe_code, reason = "runs machine code; see the promises of a machine")]
 
+mod arithmetic;
 mod emit;
 mod encode;
 mod memory;
+mod ops;
 #[cfg(test)]
 mod tests;
 mod truths;
@@ -20,10 +22,16 @@ mod truths;
 use std::fmt;
 use std::sync::Arc;
 
-use super::Step;
+use super::{NONE, Step};
 use crate::lanes::kernel::Slot;
 use emit::Emitter;
 use memory::Executable;
+
+/// Bytes of a vector.
+const VECTOR: usize = 32;
+
+/// Steps with slots from this one on stay steps: code says where a record lies in 32 bits.
+const SLOTS_MAX: u32 = 1 << 20;
 
 /// Code of more bytes than this stays steps: it would not stay in the cache of instructions.
 const BYTES_MAX: usize = 48 << 10;
@@ -42,6 +50,9 @@ impl Native {
     /// Makes code of steps on lanes of so many bytes; none if there is no code for one of them, or
     /// the system has no memory for code.
     pub(in crate::lanes) fn new(steps: &[Step], lane: usize) -> Option<Self> {
+        if steps.iter().any(|step| highest(step) >= SLOTS_MAX) {
+            return None;
+        }
         let code = Emitter::new(lane).all(steps)?;
         if code.len() > BYTES_MAX {
             return None;
@@ -61,6 +72,13 @@ impl Native {
         // SAFETY: the caller's.
         unsafe { (self.run)(slots.as_ptr(), count, fronts.as_ptr(), fronts.len()) }
     }
+}
+
+/// The highest number of a slot that a step names.
+fn highest(step: &Step) -> u32 {
+    let own = [step.first, step.x, step.y, step.target];
+    let named = own.into_iter().chain(step.more.iter().copied());
+    named.filter(|slot| *slot != NONE).max().unwrap_or(0)
 }
 
 impl fmt::Debug for Native {
