@@ -1,7 +1,7 @@
 //! Many numbers into one exact sum: windows while they fit, digits where they do not.
 
 use super::ExactSum;
-use super::window::{LANES, Widen, Window, largest, most};
+use super::window::{LANES, Numbers, Widen, Window, largest, most};
 use crate::simd::Vectors;
 
 /// Fewer numbers than this are added one by one.
@@ -67,10 +67,11 @@ impl Adder {
             self.window = self.guess_products(a, b);
         }
         let Some(window) = &mut self.window else { return false };
-        if a.len() > window.room(self.vectors) {
+        let products = Numbers::Products(a, b);
+        if !window.has_room(products, self.vectors) {
             window.flush(sum);
         }
-        window.add_products(a, b, self.vectors)
+        window.add(products, self.vectors)
     }
 
     /// Moves what the window holds into the sum. The window stays, for the next sum.
@@ -85,10 +86,10 @@ impl Adder {
             self.window = self.guess(chunk);
         }
         if let Some(window) = &mut self.window {
-            if chunk.len() > window.room(self.vectors) {
+            if !window.has_room(T::numbers(chunk), self.vectors) {
                 window.flush(sum);
             }
-            if window.add(chunk, self.vectors) {
+            if window.add(T::numbers(chunk), self.vectors) {
                 self.doubt /= 2;
                 return;
             }
@@ -96,7 +97,7 @@ impl Adder {
         }
         self.window = self.window_for(chunk);
         let Some(window) = &mut self.window else { return one_by_one(sum, chunk) };
-        if !window.add(chunk, self.vectors) {
+        if !window.add(T::numbers(chunk), self.vectors) {
             self.wide = self.doubt;
             self.doubt = (2 * self.doubt + 1).min(WIDE);
             self.take_apart(sum, chunk);

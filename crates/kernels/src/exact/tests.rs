@@ -277,6 +277,43 @@ fn long_slices_agree_with_one_by_one() {
     });
 }
 
+/// Pieces of all lengths, some of which are noted by the processor and some are not, of numbers that
+/// push lanes to the ends of their binades, on both sides.
+#[test]
+fn pieces_of_all_lengths_share_a_window() {
+    cases("pieces", 150, |rng| {
+        let (mut values, mut pieces) = (Vec::new(), Vec::new());
+        let exponent = i32::try_from(rng.range(-1000, 980)).unwrap();
+        let sign = *rng.pick(&[-1.0, 1.0, 0.0]);
+        for _ in 0..1 + rng.below(12) {
+            let length = *rng.pick(&[1, 15, 100, 511, 512, 513, 700, 2048, 3000, 8192]);
+            // Numbers of a piece are at most this much larger than those of the first one.
+            let size = 2f64.powi(exponent + i32::try_from(rng.below(14)).unwrap());
+            let last = if rng.chance(1, 8) { rng.below(50) } else { 0 };
+            for _ in 0..length {
+                let unit = f64::from(word(rng)) * 2f64.powi(-32);
+                let unit = unit + unit * 2f64.powi(-20 - i32::try_from(last).unwrap());
+                let sign = if sign == 0.0 && rng.chance(1, 2) { -1.0 } else { 1.0_f64.min(sign) };
+                values.push(size * unit * if sign == 0.0 { 1.0 } else { sign });
+            }
+            pieces.push(length);
+        }
+        let mut expected = ExactSum::new();
+        values.iter().for_each(|value| expected.add(*value));
+        for vectors in Vectors::all() {
+            let (mut sum, mut adder) = (ExactSum::new(), Adder::new(0, vectors));
+            let mut rest = values.as_slice();
+            for length in &pieces {
+                let (piece, more) = rest.split_at(*length);
+                adder.add(&mut sum, piece);
+                rest = more;
+            }
+            adder.finish(&mut sum);
+            assert_eq!(words(&sum), words(&expected), "{vectors:?}, pieces of {pieces:?}");
+        }
+    });
+}
+
 /// Blocks that fill windows exactly, with one number that does not fit, first, in the middle or last.
 #[test]
 fn what_does_not_fit_into_full_windows_is_noticed() {
@@ -352,12 +389,13 @@ fn what_is_left_of_a_block_is_not_added_again() {
 #[test]
 fn narrow_numbers_are_widened() {
     cases("narrow_numbers", 300, |rng| {
-        let values: Vec<f32> = (0..rng.below(300))
+        let (longest, wild) = *rng.pick(&[(300, true), (1500, false), (1500, true)]);
+        let values: Vec<f32> = (0..rng.below(longest))
             .map(|_| {
-                if rng.chance(1, 3) {
+                if wild && rng.chance(1, 3) {
                     f32::from_bits(word(rng))
                 } else {
-                    rng.range(-99, 99) as f32 / 7.0
+                    rng.range(-9999, 9999) as f32 / 7.0
                 }
             })
             .collect();

@@ -31,9 +31,71 @@ pub(crate) trait Widen: Copy + Default {
     /// The same number.
     fn widen(self) -> f64;
 
-    /// Numbers that are `f64` already.
-    fn wide(_: &[Self]) -> Option<&[f64]> {
-        None
+    /// Numbers of this type.
+    fn numbers(values: &[Self]) -> Numbers<'_>;
+}
+
+impl Widen for f32 {
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[inline(always)]
+    fn numbers(values: &[Self]) -> Numbers<'_> {
+        Numbers::Narrow(values)
+    }
+}
+
+impl Widen for f64 {
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn numbers(values: &[Self]) -> Numbers<'_> {
+        Numbers::Wide(values)
+    }
+}
+
+/// What is added to a window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Numbers<'a> {
+    /// Numbers that are widened.
+    Narrow(&'a [f32]),
+    /// Numbers as they are.
+    Wide(&'a [f64]),
+    /// Products of equally many numbers, each rounded once.
+    Products(&'a [f64], &'a [f64]),
+}
+
+impl Numbers<'_> {
+    /// How many they are.
+    pub(super) fn len(self) -> usize {
+        match self {
+            Self::Narrow(numbers) => numbers.len(),
+            Self::Wide(numbers) | Self::Products(numbers, _) => numbers.len(),
+        }
+    }
+
+    /// The first ones, and the others.
+    fn split_at(self, first: usize) -> (Self, Self) {
+        match self {
+            Self::Narrow(numbers) => {
+                let (first, rest) = numbers.split_at(first);
+                (Self::Narrow(first), Self::Narrow(rest))
+            }
+            Self::Wide(numbers) => {
+                let (first, rest) = numbers.split_at(first);
+                (Self::Wide(first), Self::Wide(rest))
+            }
+            Self::Products(one, other) => {
+                let ((one, one_rest), (other, other_rest)) =
+                    (one.split_at(first), other.split_at(first));
+                (Self::Products(one, other), Self::Products(one_rest, other_rest))
+            }
+        }
     }
 }
 
@@ -47,36 +109,28 @@ fn width(vectors: Vectors) -> usize {
     if pairs::can(vectors) { pairs::WIDTH } else { LANES }
 }
 
-impl Widen for f32 {
-    #[inline(always)]
-    fn widen(self) -> f64 {
-        f64::from(self)
-    }
+/// Rows of so many numbers, the first of which are noted.
+fn rows(noted: usize, numbers: usize, vectors: Vectors) -> usize {
+    noted / flags::width(vectors) + (numbers - noted).div_ceil(width(vectors))
 }
 
-impl Widen for f64 {
-    #[inline(always)]
-    fn widen(self) -> f64 {
-        self
-    }
-
-    #[inline(always)]
-    fn wide(numbers: &[Self]) -> Option<&[f64]> {
-        Some(numbers)
-    }
-}
-
-/// Partial sums of numbers below `2^(exponent + 1)`.
+/// Partial sums of numbers below `2^(exponent + 1)`, or of larger ones where it is noted that nothing
+/// was lost.
 ///
 /// Invariants:
 /// 1. Every lane of level i is in the binade of `starts[i]`, and took at most `rows` numbers
 ///    since it was there; `rows <= ROWS`.
+/// 2. If numbers of unknown sizes were added, `noted` is set: then a lane of the first level may be
+///    anywhere in its binade, and whoever adds more looks whether it still is. Additions are exact on
+///    the way: rows of numbers of known sizes move it by half of its binade at most, so that it stays
+///    the larger one, and then lose twice as much to the second level, for which that has room.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     exponent: i32,
     rows: usize,
     starts: [f64; 2],
     lanes: [[f64; LANES]; 2],
+    noted: bool,
     /// Memory is asked for before it is needed.
     ask: bool,
 }
@@ -95,6 +149,7 @@ impl Window {
             rows: 0,
             starts,
             lanes: starts.map(|start| [start; LANES]),
+            noted: false,
             ask: false,
         })
     }
@@ -105,59 +160,37 @@ impl Window {
         self
     }
 
-    /// Numbers that still fit, of those that these vectors add.
-    pub(super) fn room(&self, vectors: Vectors) -> usize {
-        (ROWS - self.rows) * width(vectors)
+    /// True if there is room for these numbers; else it has to be flushed first.
+    pub(super) fn has_room(&self, numbers: Numbers<'_>, vectors: Vectors) -> bool {
+        let noted = flags::count(vectors, numbers, self.unit());
+        self.rows + rows(noted, numbers.len(), vectors) <= ROWS
     }
 
-    /// Adds numbers, at most [`room`](Self::room) of them; false if they do not fit into the
+    /// Adds numbers, if there [is room](Self::has_room) for them; false if they do not fit into the
     /// window exactly, and then it is as before.
-    pub(super) fn add<T: Widen>(&mut self, values: &[T], vectors: Vectors) -> bool {
-        debug_assert!(values.len() <= self.room(vectors));
-        if let Some(wide) = T::wide(values) {
-            return self.add_wide((wide, None), vectors);
-        }
+    pub(super) fn add(&mut self, numbers: Numbers<'_>, vectors: Vectors) -> bool {
+        debug_assert!(self.has_room(numbers, vectors));
         let mut lanes = self.lanes;
-        let (rows, rest) = values.as_chunks::<LANES>();
-        let seen = vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask });
-        let seen = seen.or(last_row(&mut lanes, rest, vectors));
-        self.keep(lanes, seen, values.len().div_ceil(LANES))
+        let noted = flags::count(vectors, numbers, self.unit());
+        let (first, rest) = numbers.split_at(noted);
+        if noted > 0 && !flags::add(vectors, (&mut lanes, self.unit()), first, self.ask) {
+            return false;
+        }
+        let seen = add_unnoted(&mut lanes, rest, vectors, self.ask);
+        // The sizes of numbers were not looked at where what is lost was noted.
+        self.noted |= noted > 0;
+        self.keep(lanes, seen, rows(noted, numbers.len(), vectors))
     }
 
-    /// Adds products, each rounded once, of equally many numbers; as [`add`](Self::add).
-    pub(super) fn add_products(&mut self, a: &[f64], b: &[f64], vectors: Vectors) -> bool {
-        debug_assert!(a.len() <= self.room(vectors) && a.len() == b.len());
-        self.add_wide((a, Some(b)), vectors)
-    }
-
-    /// Adds numbers, or the products of equally many; as [`add`](Self::add).
-    fn add_wide(&mut self, (a, b): (&[f64], Option<&[f64]>), vectors: Vectors) -> bool {
-        let mut lanes = self.lanes;
-        let (rows, rest) = a.as_chunks::<LANES>();
-        let others = b.map(|b| b.as_chunks::<LANES>().0);
-        if rest.is_empty() && flags::can(vectors, rows.len()) {
-            return self.add_noted((rows, others), vectors);
-        }
-        let width = width(vectors);
-        let whole = a.len() / width * width;
-        let seen = if pairs::can(vectors) {
-            Seen::of(pairs::add(vectors, &mut lanes, (a, b), self.ask))
-        } else if let Some(others) = others {
-            vectors.run(Pass { lanes: &mut lanes, rows: Products(rows, others), ask: self.ask })
-        } else {
-            vectors.run(Pass { lanes: &mut lanes, rows, ask: self.ask })
-        };
-        let mut last = [0.0; LANES];
-        for (at, place) in (whole..a.len()).zip(&mut last) {
-            *place = b.map_or(a[at], |b| a[at] * b[at]);
-        }
-        let seen = seen.or(last_row(&mut lanes, &last[..a.len() - whole], vectors));
-        self.keep(lanes, seen, a.len().div_ceil(width))
+    /// The lowest bit of the first level.
+    fn unit(&self) -> f64 {
+        power((self.exponent + ROOM - 52).max(-1022))
     }
 
     /// Keeps lanes after so many more rows if they hold all of their numbers.
     fn keep(&mut self, lanes: [[f64; LANES]; 2], seen: Seen, rows: usize) -> bool {
         let fits = seen.lost == 0 && seen.largest < 2.0 * power(self.exponent);
+        let fits = fits && (!self.noted || self.has_inside(&lanes));
         if fits {
             self.lanes = lanes;
             self.rows += rows;
@@ -165,29 +198,12 @@ impl Window {
         fits
     }
 
-    /// Adds whole rows, or products of them, by vectors that note what is lost; as
-    /// [`add`](Self::add).
-    fn add_noted(
-        &mut self,
-        rows: (&[[f64; LANES]], Option<&[[f64; LANES]]>),
-        vectors: Vectors,
-    ) -> bool {
-        let mut lanes = self.lanes;
-        if !flags::add(vectors, &mut lanes, rows, self.ask) {
-            return false;
-        }
-        // The sizes of the numbers were not looked at: NaN, and lanes that left their binade.
-        let binade = |number: f64| number.to_bits() >> 52;
-        let inside = |(lanes, start): (&[f64; LANES], f64)| {
-            lanes.iter().fold(0, |all, lane| all | (binade(*lane) ^ binade(start))) == 0
+    /// True if lanes are in the binades of their levels; NaN and infinities are not.
+    fn has_inside(&self, lanes: &[[f64; LANES]; 2]) -> bool {
+        let other = |(lanes, start): (&[f64; LANES], f64)| {
+            lanes.iter().fold(0, |all, lane| all | (lane.to_bits() ^ start.to_bits())) >> 52
         };
-        let fits = lanes.iter().zip(self.starts).all(inside);
-        if fits {
-            self.lanes = lanes;
-            // A lane may be at the end of its binade.
-            self.rows = ROWS;
-        }
-        fits
+        lanes.iter().zip(self.starts).all(|level| other(level) == 0)
     }
 
     /// True if it holds nothing.
@@ -215,8 +231,41 @@ impl Window {
             sum.deposit(units < 0, units.unsigned_abs(), place);
             *lanes = [start; LANES];
         }
-        self.rows = 0;
+        (self.rows, self.noted) = (0, false);
     }
+}
+
+/// Adds numbers in the ordinary way.
+fn add_unnoted(
+    lanes: &mut [[f64; LANES]; 2],
+    numbers: Numbers<'_>,
+    vectors: Vectors,
+    ask: bool,
+) -> Seen {
+    let (a, b) = match numbers {
+        Numbers::Narrow(numbers) => {
+            let (rows, rest) = numbers.as_chunks::<LANES>();
+            let seen = vectors.run(Pass { lanes, rows, ask });
+            return seen.or(last_row(lanes, rest, vectors));
+        }
+        Numbers::Wide(numbers) => (numbers, None),
+        Numbers::Products(one, other) => (one, Some(other)),
+    };
+    let (rows, others) = (a.as_chunks::<LANES>().0, b.map(|b| b.as_chunks::<LANES>().0));
+    let width = width(vectors);
+    let whole = a.len() / width * width;
+    let seen = if pairs::can(vectors) {
+        Seen::of(pairs::add(vectors, lanes, (a, b), ask))
+    } else if let Some(others) = others {
+        vectors.run(Pass { lanes, rows: Products(rows, others), ask })
+    } else {
+        vectors.run(Pass { lanes, rows, ask })
+    };
+    let mut last = [0.0; LANES];
+    for (at, place) in (whole..a.len()).zip(&mut last) {
+        *place = b.map_or(a[at], |b| a[at] * b[at]);
+    }
+    seen.or(last_row(lanes, &last[..a.len() - whole], vectors))
 }
 
 /// Adds numbers that do not fill a row, if there are some.

@@ -1,0 +1,190 @@
+//! The same in vectors of 64 bytes, whose additions may go unnoted.
+//!
+//! The sum of a level and a number is rounded on purpose and unnoted; taking the level away again,
+//! taking that away from the number, and adding what is left to the second level are noted.
+
+use std::arch::asm;
+
+use super::super::window::{AHEAD, LANES};
+use super::{LOST, START};
+
+/// Adds pairs of rows, or the products of them; false if bits were lost.
+///
+/// # Panics
+/// If there are fewer others.
+///
+/// # Safety
+/// The processor has AVX-512.
+pub(super) unsafe fn add(
+    levels: &mut [[f64; LANES]; 2],
+    (numbers, others): (&[f64], Option<&[f64]>),
+    far: bool,
+) -> bool {
+    assert!(others.is_none_or(|others| others.len() >= numbers.len()), "as many others as numbers");
+    // Near numbers are asked for where they are: that costs nothing.
+    let ahead = if far { AHEAD } else { 0 };
+    let (levels, first) = (levels.as_mut_ptr().cast(), numbers.as_ptr());
+    let count = numbers.len() / (2 * LANES);
+    // SAFETY: the caller's; a pair of rows has twice as many numbers as there are lanes.
+    unsafe {
+        match others {
+            None => sum(levels, first, count, ahead),
+            Some(others) => products(levels, (first, others.as_ptr()), count, ahead),
+        }
+    }
+}
+
+/// One pass over `count` pairs of rows of four vectors, with what loads the numbers of a row.
+///
+/// Numbers are in registers 8-11, the second level is in 4-7, and the first in 0-3 before the
+/// first row of a pair, in 12-15 before the second one.
+macro_rules! pass {
+    ($load:literal, $next:literal, $levels:ident, $count:ident, $notes:ident
+     $(, $name:ident = $value:expr)*) => {
+        asm!(
+            "stmxcsr [{notes}]",
+            "ldmxcsr [{notes} + 4]",
+            "vmovupd zmm0, [{levels}]",
+            "vmovupd zmm1, [{levels} + 64]",
+            "vmovupd zmm2, [{levels} + 128]",
+            "vmovupd zmm3, [{levels} + 192]",
+            "vmovupd zmm4, [{levels} + 256]",
+            "vmovupd zmm5, [{levels} + 320]",
+            "vmovupd zmm6, [{levels} + 384]",
+            "vmovupd zmm7, [{levels} + 448]",
+            "2:",
+            $load,
+            "vaddpd zmm12, zmm0, zmm8, {{rn-sae}}",
+            "vaddpd zmm13, zmm1, zmm9, {{rn-sae}}",
+            "vaddpd zmm14, zmm2, zmm10, {{rn-sae}}",
+            "vaddpd zmm15, zmm3, zmm11, {{rn-sae}}",
+            "vsubpd zmm0, zmm12, zmm0",
+            "vsubpd zmm1, zmm13, zmm1",
+            "vsubpd zmm2, zmm14, zmm2",
+            "vsubpd zmm3, zmm15, zmm3",
+            "vsubpd zmm8, zmm8, zmm0",
+            "vsubpd zmm9, zmm9, zmm1",
+            "vsubpd zmm10, zmm10, zmm2",
+            "vsubpd zmm11, zmm11, zmm3",
+            "vaddpd zmm4, zmm4, zmm8",
+            "vaddpd zmm5, zmm5, zmm9",
+            "vaddpd zmm6, zmm6, zmm10",
+            "vaddpd zmm7, zmm7, zmm11",
+            $next,
+            $load,
+            "vaddpd zmm0, zmm12, zmm8, {{rn-sae}}",
+            "vaddpd zmm1, zmm13, zmm9, {{rn-sae}}",
+            "vaddpd zmm2, zmm14, zmm10, {{rn-sae}}",
+            "vaddpd zmm3, zmm15, zmm11, {{rn-sae}}",
+            "vsubpd zmm12, zmm0, zmm12",
+            "vsubpd zmm13, zmm1, zmm13",
+            "vsubpd zmm14, zmm2, zmm14",
+            "vsubpd zmm15, zmm3, zmm15",
+            "vsubpd zmm8, zmm8, zmm12",
+            "vsubpd zmm9, zmm9, zmm13",
+            "vsubpd zmm10, zmm10, zmm14",
+            "vsubpd zmm11, zmm11, zmm15",
+            "vaddpd zmm4, zmm4, zmm8",
+            "vaddpd zmm5, zmm5, zmm9",
+            "vaddpd zmm6, zmm6, zmm10",
+            "vaddpd zmm7, zmm7, zmm11",
+            $next,
+            "dec {count}",
+            "jnz 2b",
+            "vmovupd [{levels}], zmm0",
+            "vmovupd [{levels} + 64], zmm1",
+            "vmovupd [{levels} + 128], zmm2",
+            "vmovupd [{levels} + 192], zmm3",
+            "vmovupd [{levels} + 256], zmm4",
+            "vmovupd [{levels} + 320], zmm5",
+            "vmovupd [{levels} + 384], zmm6",
+            "vmovupd [{levels} + 448], zmm7",
+            "stmxcsr [{notes} + 8]",
+            "ldmxcsr [{notes}]",
+            levels = in(reg) $levels,
+            notes = in(reg) $notes.as_mut_ptr(),
+            count = inout(reg) $count => _,
+            $($name = inout(reg) $value => _,)*
+            out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
+            out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
+            out("zmm8") _, out("zmm9") _, out("zmm10") _, out("zmm11") _,
+            out("zmm12") _, out("zmm13") _, out("zmm14") _, out("zmm15") _,
+            out("zmm16") _, out("zmm17") _, out("zmm18") _, out("zmm19") _,
+            options(nostack)
+        )
+    };
+}
+
+/// # Safety
+/// The processor has AVX-512; `levels` are 64 numbers, and `rows` are `count` pairs of rows of
+/// 32 numbers; there is at least one.
+#[target_feature(enable = "avx512f")]
+unsafe fn sum(levels: *mut f64, rows: *const f64, count: usize, ahead: usize) -> bool {
+    let mut notes = START;
+    // SAFETY: reads and writes what the caller says is there; settings are as before at the end.
+    unsafe {
+        pass!(
+            "prefetcht0 [{rows} + {ahead}]
+             prefetcht0 [{rows} + {ahead} + 64]
+             prefetcht0 [{rows} + {ahead} + 128]
+             prefetcht0 [{rows} + {ahead} + 192]
+             vmovupd zmm8, [{rows}]
+             vmovupd zmm9, [{rows} + 64]
+             vmovupd zmm10, [{rows} + 128]
+             vmovupd zmm11, [{rows} + 192]",
+            "add {rows}, 256",
+            levels,
+            count,
+            notes,
+            rows = rows,
+            ahead = ahead
+        );
+    }
+    notes[2] & LOST == 0
+}
+
+/// # Safety
+/// As [`sum`], for both of the rows.
+#[target_feature(enable = "avx512f")]
+unsafe fn products(
+    levels: *mut f64,
+    (rows, others): (*const f64, *const f64),
+    count: usize,
+    ahead: usize,
+) -> bool {
+    let mut notes = START;
+    // SAFETY: as in `sum`.
+    unsafe {
+        pass!(
+            "prefetcht0 [{rows} + {ahead}]
+             prefetcht0 [{rows} + {ahead} + 64]
+             prefetcht0 [{rows} + {ahead} + 128]
+             prefetcht0 [{rows} + {ahead} + 192]
+             prefetcht0 [{others} + {ahead}]
+             prefetcht0 [{others} + {ahead} + 64]
+             prefetcht0 [{others} + {ahead} + 128]
+             prefetcht0 [{others} + {ahead} + 192]
+             vmovupd zmm8, [{rows}]
+             vmovupd zmm9, [{rows} + 64]
+             vmovupd zmm10, [{rows} + 128]
+             vmovupd zmm11, [{rows} + 192]
+             vmovupd zmm16, [{others}]
+             vmovupd zmm17, [{others} + 64]
+             vmovupd zmm18, [{others} + 128]
+             vmovupd zmm19, [{others} + 192]
+             vmulpd zmm8, zmm8, zmm16, {{rn-sae}}
+             vmulpd zmm9, zmm9, zmm17, {{rn-sae}}
+             vmulpd zmm10, zmm10, zmm18, {{rn-sae}}
+             vmulpd zmm11, zmm11, zmm19, {{rn-sae}}",
+            "add {rows}, 256
+             add {others}, 256",
+            levels,
+            count,
+            notes,
+            rows = rows,
+            others = others,
+            ahead = ahead
+        );
+    }
+    notes[2] & LOST == 0
+}
