@@ -1,7 +1,7 @@
 //! Many numbers into one exact sum: windows while they fit, digits where they do not.
 
 use super::ExactSum;
-use super::window::{LANES, Numbers, Widen, Window, largest, most};
+use super::window::{LANES, Numbers, Widen, Window, largest, most_products};
 use crate::simd::Vectors;
 
 /// Fewer numbers than this are added one by one.
@@ -9,6 +9,9 @@ const FEW: usize = 24;
 
 /// Numbers that the first window is chosen for.
 const FIRST: usize = 256;
+
+/// Numbers that every window takes.
+const FEWEST: usize = 8192;
 
 /// Rows of numbers that are taken apart window by window.
 const BLOCK: usize = 64;
@@ -45,7 +48,14 @@ impl Adder {
 
     /// Adds numbers; part of them may stay in the window until [`finish`](Self::finish).
     pub(crate) fn add<T: Widen>(&mut self, sum: &mut ExactSum, values: &[T]) {
-        for chunk in values.chunks(most(self.vectors)) {
+        let mut rest = values;
+        while !rest.is_empty() {
+            let most = self
+                .window
+                .as_ref()
+                .map_or(FEWEST, |window| window.most(T::numbers(rest), self.vectors));
+            let (chunk, more) = rest.split_at(most.min(rest.len()));
+            rest = more;
             if chunk.len() < FEW && self.window.as_ref().is_none_or(Window::is_empty) {
                 one_by_one(sum, chunk);
             } else if self.wide > 0 {
@@ -60,7 +70,7 @@ impl Adder {
     /// Adds products of numbers, at most a window of them, if they fit into the window that is
     /// there, or into one for the first of them; else nothing was added.
     pub(crate) fn add_products(&mut self, sum: &mut ExactSum, a: &[f64], b: &[f64]) -> bool {
-        if self.wide > 0 || a.len() > most(self.vectors) {
+        if self.wide > 0 || a.len() > most_products(self.vectors) {
             return false;
         }
         if self.window.is_none() {
@@ -97,7 +107,9 @@ impl Adder {
         }
         self.window = self.window_for(chunk);
         let Some(window) = &mut self.window else { return one_by_one(sum, chunk) };
-        if !window.add(T::numbers(chunk), self.vectors) {
+        let numbers = T::numbers(chunk);
+        // Numbers as small as these may be fewer to a window than those before.
+        if !(window.has_room(numbers, self.vectors) && window.add(numbers, self.vectors)) {
             self.wide = self.doubt;
             self.doubt = (2 * self.doubt + 1).min(WIDE);
             self.take_apart(sum, chunk);

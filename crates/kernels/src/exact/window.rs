@@ -99,8 +99,8 @@ impl Numbers<'_> {
     }
 }
 
-/// Numbers that a window takes at most, of those that these vectors add.
-pub(super) fn most(vectors: Vectors) -> usize {
+/// Products that a window takes at most, of those that these vectors add.
+pub(super) fn most_products(vectors: Vectors) -> usize {
     ROWS * width(vectors)
 }
 
@@ -158,6 +158,14 @@ impl Window {
     pub(super) fn far(mut self, far: bool) -> Self {
         self.ask = far;
         self
+    }
+
+    /// How many of these numbers it takes at most when it is empty.
+    pub(super) fn most(&self, numbers: Numbers<'_>, vectors: Vectors) -> usize {
+        match flags::count(vectors, numbers, self.unit()) {
+            0 => ROWS * width(vectors),
+            _ => ROWS * flags::width(vectors),
+        }
     }
 
     /// True if there is room for these numbers; else it has to be flushed first.

@@ -151,6 +151,18 @@ pub(crate) unsafe fn load(
     }
 }
 
+/// Whether a block may be as long as a row: the outputs are inputs, which are read where they lie.
+pub(crate) fn reads_in_place(program: &Program, sources: &[RawSource<'_>], walk: &Walk) -> bool {
+    let in_place = |(index, (source, dtype)): (usize, (&RawSource<'_>, &DType))| match source {
+        RawSource::Memory { start, .. } => {
+            let aligned = start.addr().is_multiple_of(dtype.align());
+            walk.stride(index) == 1 && *dtype != DType::Bool && aligned
+        }
+        _ => false,
+    };
+    program.is_moving() && sources.iter().zip(program.inputs()).enumerate().all(in_place)
+}
+
 /// Whether rows that follow each other along the innermost loop of rows can be taken as one: every
 /// source goes on, or is the same in each row, or in each element of a row. Notes those that do not
 /// go on.

@@ -157,13 +157,18 @@ impl Program {
         self.inputs.len() + self.outputs.len() + self.constants.len() + self.registers
     }
 
+    /// True if it computes nothing: its outputs are inputs.
+    pub(super) fn is_moving(&self) -> bool {
+        self.instructions.is_empty()
+    }
+
     /// Elements of a block.
     pub(crate) fn block(&self) -> usize {
         let registers = self.local.iter().filter(|local| !**local).count();
         let lanes = (registers + self.outputs.len()) * self.widest;
         match lanes * 512 {
             // Nothing but moving, or nothing to be kept: the longer the better.
-            _ if self.instructions.is_empty() || self.product.is_some() => 8192,
+            _ if self.is_moving() || self.product.is_some() => 8192,
             _ if registers == 0 => 2048,
             ..=CACHE => 512,
             _ => 256,

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::Error;
 use crate::lanes::{
     Frame, Program, RawSource, Scratch, Source, Walk, add_sources, check_sources, counted,
-    fill_scalars, joins_rows, load_block, repeat_rows,
+    fill_scalars, joins_rows, load_block, reads_in_place, repeat_rows,
 };
 
 /// What outputs are folded into.
@@ -162,7 +162,12 @@ impl Run<'_, '_> {
         let (row, longest) = (self.walk.row(), self.program.block());
         let operand = self.sources.len();
         let columns = self.walk.stride(operand) != 0;
-        let block = if columns { longest.min(COLUMNS) } else { longest };
+        let block = match columns {
+            true => longest.min(COLUMNS),
+            // What is only read need not be cut: whoever folds it goes on without a pause.
+            false if reads_in_place(self.program, self.sources, self.walk) => row,
+            false => longest,
+        };
         let blocks = |first: usize| (first, block.min(row - first));
         let rows = longest / row;
         if !columns && rows > 1 && self.sums_rows() {

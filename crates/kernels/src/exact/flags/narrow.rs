@@ -5,12 +5,16 @@
 //! the number to the second one; that is noted.
 
 use std::arch::asm;
+use std::arch::x86_64::{_MM_HINT_T2, _mm_prefetch};
 
 use super::super::window::LANES;
 use super::{LOST, ROW, START};
 
 /// Bytes by which memory is asked for before it is needed.
 const AHEAD: usize = 1024;
+
+/// Bytes behind those that are asked for at the end, so that memory is at work in the pause.
+const TAIL: usize = 4096;
 
 /// One pass over `count` rows of four vectors, with what is done with a row.
 ///
@@ -74,6 +78,15 @@ fn settings(unit: f64, far: bool) -> ([f64; 2], usize) {
     ([unit.recip(), unit], if far { AHEAD } else { 0 })
 }
 
+/// Asks for what lies behind numbers, and behind what was asked for with them.
+fn ask_behind<T>(numbers: &[T]) {
+    let end = numbers.as_ptr_range().end.wrapping_byte_add(AHEAD);
+    for line in (0..TAIL).step_by(64) {
+        // SAFETY: a hint that never faults; every x86-64 has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T2>(end.wrapping_byte_add(line).cast()) };
+    }
+}
+
 /// Adds rows; false if bits were lost. What does not fill a row is left.
 ///
 /// # Safety
@@ -87,7 +100,7 @@ pub(super) unsafe fn add(
     let (scale, ahead) = settings(unit, far);
     // SAFETY: reads whole rows, reads and writes the first lanes of both levels; the processor's
     // settings are as before at the end.
-    unsafe {
+    let kept = unsafe {
         pass!(
             "prefetcht0 [{rows} + {ahead} + 64]
              vmulpd ymm8, ymm14, [{rows}]
@@ -116,7 +129,11 @@ pub(super) unsafe fn add(
             numbers,
             ahead
         )
+    };
+    if far {
+        ask_behind(numbers);
     }
+    kept
 }
 
 /// Adds rows that are widened; as [`add`].
@@ -131,7 +148,7 @@ pub(super) unsafe fn widen(
 ) -> bool {
     let (scale, ahead) = settings(unit, far);
     // SAFETY: as in `add`.
-    unsafe {
+    let kept = unsafe {
         pass!(
             "vcvtps2pd ymm12, [{rows}]
              vcvtps2pd ymm13, [{rows} + 16]
@@ -163,5 +180,9 @@ pub(super) unsafe fn widen(
             numbers,
             ahead
         )
+    };
+    if far {
+        ask_behind(numbers);
     }
+    kept
 }
