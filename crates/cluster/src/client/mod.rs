@@ -389,6 +389,8 @@ impl Afar for Cluster {
     }
 }
 
+#[cfg(test)]
+mod memory;
 #[cfg(all(test, target_os = "linux"))]
 mod slow;
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_geometry::Fingerprint;
-use pantile_ir::lower::{Executable, Recipe};
+use pantile_ir::Type;
+use pantile_ir::lower::{Executable, Recipe, SlotId};
 
 use crate::wire::PROGRAM_MAX;
 
@@ -20,6 +21,10 @@ pub(crate) struct Prepared {
     text: String,
     pub(crate) recipe: Arc<Recipe>,
     pub(crate) executable: Arc<Executable>,
+    /// Bytes that it needs on any rank, at most.
+    needed: u64,
+    /// The same if what it spends has to be copied first.
+    pub(crate) most: u64,
 }
 
 /// What this worker has lowered so far, whoever sent it. Several threads may lower at a time.
@@ -66,9 +71,8 @@ impl Shelf {
             None => self.lower(hash, text, ranks)?,
         };
         made_for(&prepared.recipe, ranks)?;
-        let needed = (0..ranks.min(4096)).map(|rank| prepared.executable.needed_bytes(rank)).max();
-        match needed.map(|needed| needed as u64) {
-            Some(needed) if needed > memory => Err(format!(
+        match prepared.needed {
+            needed if needed > memory => Err(format!(
                 "the program needs {needed} bytes of memory on a rank, but each can have {memory}"
             )),
             _ => Ok(prepared),
@@ -85,7 +89,13 @@ impl Shelf {
         }
         self.lowered.fetch_add(1, Ordering::Relaxed);
         let (recipe, executable) = (Arc::new(recipe), Arc::new(executable));
-        let prepared = Arc::new(Prepared { text: text.to_owned(), recipe, executable });
+        let needs = (0..ranks).map(|rank| {
+            let needed = executable.needed_bytes(rank) as u64;
+            (needed, needed.saturating_add(spent_bytes(&executable, rank)))
+        });
+        let (needed, most) = needs.fold((0, 0), |most, one| (most.0.max(one.0), most.1.max(one.1)));
+        let text = text.to_owned();
+        let prepared = Arc::new(Prepared { text, recipe, executable, needed, most });
         let mut known = self.known();
         if known.len() >= KEPT {
             known.clear();
@@ -93,6 +103,19 @@ impl Shelf {
         known.insert(hash, Arc::clone(&prepared));
         Ok(prepared)
     }
+}
+
+/// Bytes of the arguments that a program spends on a rank.
+fn spent_bytes(executable: &Executable, rank: usize) -> u64 {
+    let bytes = |(number, (slot, _)): (usize, &(SlotId, Type))| {
+        let lent = executable.lent(number).filter(|lent| lent.spent)?;
+        let shape = lent.home.local_shape(rank)?;
+        let elements = shape.iter().fold(1_u64, |all, size| all.saturating_mul(*size as u64));
+        let dtype = executable.slots[slot.index()].dtype;
+        Some(elements.saturating_mul(dtype.bytes() as u64))
+    };
+    let spent = executable.arguments.iter().enumerate().filter_map(bytes);
+    spent.fold(0, u64::saturating_add)
 }
 
 fn made_for(recipe: &Recipe, ranks: usize) -> Result<(), String> {
