@@ -3,7 +3,7 @@
 
 use pantile_testkit::timing::soon;
 
-use super::tests::{Lines, connect, coordinator, knock, session};
+use super::tests::{ENDLESS, Lines, connect, coordinator, knock, session, start};
 use super::*;
 use crate::data::BODY;
 use crate::{Coordinator, Worker, WorkerOptions};
@@ -65,6 +65,25 @@ fn fits(cluster: &mut Cluster) {
     forget(cluster, 99);
 }
 
+/// An upload that has begun before something else, which was refused for it.
+fn begun(
+    cluster: &mut Cluster,
+    array: u64,
+    mut refused: impl FnMut(&mut Cluster) -> bool,
+) -> Connection {
+    soon("an upload", || {
+        let upload = begin(cluster, array);
+        let came_first = refused(cluster);
+        if !came_first {
+            forget(cluster, 2);
+            drop(finish(upload));
+            forget(cluster, array);
+            return None;
+        }
+        Some(upload)
+    })
+}
+
 #[test]
 fn uploads_at_once_together_exceed_the_memory_of_a_rank() {
     let coordinator = site(MEMORY);
@@ -89,13 +108,7 @@ fn an_upload_that_was_cut_takes_memory_for_ever() {
     let coordinator = site(MEMORY);
     let mut cluster = session(&coordinator);
     for _ in 0..3 {
-        let upload = begin(&cluster, 1);
-        soon("the first upload", || {
-            let refused = put(&mut cluster, 2).is_err();
-            forget(&mut cluster, 2);
-            refused.then_some(())
-        });
-        drop(upload);
+        drop(begun(&mut cluster, 1, |cluster| put(cluster, 2).is_err()));
         fits(&mut cluster);
     }
     // Elements that are none end an upload, too.
@@ -149,12 +162,7 @@ fn results_beside_each_other_exceed_the_memory_of_a_rank() {
     make(&mut cluster, None, 2).unwrap();
     forget(&mut cluster, 2);
     // Nor does a program fit beside an upload that is under way.
-    let upload = begin(&cluster, 3);
-    soon("the upload", || {
-        let refused = make(&mut cluster, None, 4).is_err();
-        forget(&mut cluster, 4);
-        refused.then_some(())
-    });
+    let upload = begun(&mut cluster, 3, |cluster| make(cluster, None, 2).is_err());
     finish(upload).unwrap();
     forget(&mut cluster, 3);
     fits(&mut cluster);
@@ -209,16 +217,7 @@ fn a_session_lives_on_with_a_connection_that_is_silent() {
 fn a_loop_runs_on_for_an_upload_whose_client_is_gone() {
     let coordinator = site(MEMORY);
     let mut one = session(&coordinator);
-    let text = "program on 1 ranks\n----\nfunc.func @main() -> (i64) {\n\
-        %one = arith.constant 1 : i64\n%zero = arith.constant 0 : i64\n\
-        %r = scf.while (%a = %one) : (i64) -> (i64) {\n\
-        %c = arith.cmpi sgt, %a, %zero : i64\nscf.condition(%c) %a : i64\n} do {\n\
-        ^bb0(%b: i64):\nscf.yield %b : i64\n}\nreturn %r : i64\n}\n";
-    let hash = Fingerprint::of(text).0.to_le_bytes().to_vec();
-    let program = wire::Program { session: 0, hash: hash.clone(), text: text.to_owned() };
-    one.link.ask(ask::What::Program(program)).unwrap();
-    let run = wire::Run { number: 1, program: hash, results: vec![1], ..Default::default() };
-    one.link.ask(ask::What::Run(run)).unwrap();
+    start(&mut one, ENDLESS.to_owned());
     assert!(one.link.hear(Duration::from_millis(300)).is_none(), "it runs for ever");
     // All of it is there, and waits for the rank.
     let mut upload = begin(&one, 1);

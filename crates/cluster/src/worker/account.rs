@@ -20,6 +20,11 @@ impl Purse {
     pub(crate) fn new(limit: u64) -> Arc<Self> {
         Arc::new(Self { limit, used: Mutex::new(0) })
     }
+
+    /// Ranks that have not ended, or of which somebody still reads.
+    pub(crate) fn accounts(self: &Arc<Self>) -> usize {
+        Arc::strong_count(self) - 1
+    }
 }
 
 /// The memory of one rank.
@@ -237,7 +242,7 @@ mod tests {
         let purse = Purse::new(100);
         let (one, other) = (Account::new(&purse, 80), Account::new(&purse, 80));
         one.settle(70, None);
-        assert_eq!((left(&one), left(&other)), (10, 30));
+        assert_eq!((left(&one), left(&other), purse.accounts()), (10, 30, 2));
         let promise = other.promise(30).unwrap();
         assert_eq!(left(&one), 0);
         drop(one);

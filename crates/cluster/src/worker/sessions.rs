@@ -13,17 +13,22 @@ use super::account::{Account, Purse};
 use super::rank::{self, Means};
 use super::seat::{Seat, Task};
 use super::shelf::{Prepared, Shelf};
+use crate::recent::Recent;
 use crate::refusals::Refusals;
 use crate::wire::{self, Fault, Say, order, say};
 
 /// Most clients that a worker serves at a time.
 const SESSIONS_MAX: usize = 1024;
 
-/// Most programs that a session names at a time.
-const PROGRAMS_MAX: usize = 4096;
+/// Most bytes of texts of programs that a session names at a time.
+const TEXTS_MAX: usize = 64 << 20;
 
-/// Most orders of a client that wait for a program to be lowered; then everybody waits.
-const LATER_MAX: usize = 64;
+/// Most ranks at a worker, those that are about to end included: each is a thread.
+const RANKS_MAX: usize = 2048;
+
+/// Most orders of a client that wait for a program to be lowered; then everybody waits. The
+/// coordinator lets no client come so far.
+const LATER_MAX: usize = 1024;
 
 /// Most connections for elements that a session has at a worker, beside two for every rank there:
 /// each is a thread.
@@ -55,7 +60,7 @@ pub(crate) struct Session {
     /// Bytes that each rank may use.
     memory: u64,
     /// Programs by their hashes, or why they were refused.
-    programs: Mutex<BTreeMap<u128, Result<Arc<Prepared>, String>>>,
+    programs: Mutex<Recent<u128, Result<Arc<Prepared>, String>>>,
     /// Orders that wait for a program that is being lowered; nothing if none is.
     later: Mutex<Option<VecDeque<order::What>>>,
     /// One for everybody who is connected.
@@ -207,6 +212,9 @@ impl Sessions {
         if lock(&self.open).len() >= SESSIONS_MAX {
             return Err(format!("this worker has {SESSIONS_MAX} clients already"));
         }
+        if self.purse.accounts() + join.own.len() > RANKS_MAX {
+            return Err(format!("this worker can have {RANKS_MAX} ranks at a time"));
+        }
         let mut seats = BTreeMap::new();
         for rank in &join.own {
             let place = usize::try_from(*rank).ok().filter(|rank| *rank < addresses.len());
@@ -224,7 +232,8 @@ impl Sessions {
             let means = self.means(join.memory)?;
             seats.insert(rank, Seat::start(hub, seat, how, means, joined)?);
         }
-        let (ranks, memory, programs) = (addresses.len(), join.memory, Mutex::default());
+        let (ranks, memory) = (addresses.len(), join.memory);
+        let programs = Mutex::new(Recent::new(wire::PROGRAMS_MAX, TEXTS_MAX));
         let (later, visits) = (Mutex::default(), Arc::default());
         let session = Session { world, secret, seats, ranks, memory, programs, later, visits };
         lock(&self.open).insert(join.session, Arc::new(session));
@@ -250,11 +259,7 @@ impl Sessions {
             let whom = format!("a program of client {}", program.session);
             self.refusals.note(&whom, reason);
         }
-        let mut programs = lock(&session.programs);
-        if programs.len() >= PROGRAMS_MAX {
-            programs.clear();
-        }
-        programs.insert(hash, prepared);
+        lock(&session.programs).insert(hash, prepared, program.text.len());
     }
 
     /// Has a program run; says which ranks will not.
@@ -425,7 +430,7 @@ mod tests {
                 seats: BTreeMap::new(),
                 ranks: 2,
                 memory: 1 << 20,
-                programs: Mutex::default(),
+                programs: Mutex::new(Recent::new(9, 1 << 20)),
                 later: Mutex::default(),
                 visits: Arc::default(),
             })

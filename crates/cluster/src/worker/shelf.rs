@@ -1,6 +1,5 @@
 //! Programs that a worker has lowered, by the hash of their texts.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,10 +7,12 @@ use pantile_geometry::Fingerprint;
 use pantile_ir::Type;
 use pantile_ir::lower::{Executable, Recipe, SlotId};
 
+use crate::recent::Recent;
 use crate::wire::PROGRAM_MAX;
 
-/// Programs that are kept; then it starts afresh.
+/// Programs that are kept, and bytes of their texts; the oldest go first.
 const KEPT: usize = 256;
+const TEXTS_MAX: usize = 128 << 20;
 
 /// Most steps that a program may become.
 const STEPS_MAX: usize = 1 << 20;
@@ -28,10 +29,15 @@ pub(crate) struct Prepared {
 }
 
 /// What this worker has lowered so far, whoever sent it. Several threads may lower at a time.
-#[derive(Default)]
 pub(crate) struct Shelf {
-    known: Mutex<BTreeMap<u128, Arc<Prepared>>>,
+    known: Mutex<Recent<u128, Arc<Prepared>>>,
     lowered: AtomicU64,
+}
+
+impl Default for Shelf {
+    fn default() -> Self {
+        Self { known: Mutex::new(Recent::new(KEPT, TEXTS_MAX)), lowered: AtomicU64::new(0) }
+    }
 }
 
 impl Shelf {
@@ -45,7 +51,7 @@ impl Shelf {
         self.known().get(&hash).filter(|known| known.text == text).cloned()
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<u128, Arc<Prepared>>> {
+    fn known(&self) -> MutexGuard<'_, Recent<u128, Arc<Prepared>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -96,11 +102,7 @@ impl Shelf {
         let (needed, most) = needs.fold((0, 0), |most, one| (most.0.max(one.0), most.1.max(one.1)));
         let text = text.to_owned();
         let prepared = Arc::new(Prepared { text, recipe, executable, needed, most });
-        let mut known = self.known();
-        if known.len() >= KEPT {
-            known.clear();
-        }
-        known.insert(hash, Arc::clone(&prepared));
+        self.known().insert(hash, Arc::clone(&prepared), prepared.text.len());
         Ok(prepared)
     }
 }
