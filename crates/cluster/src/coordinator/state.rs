@@ -28,6 +28,9 @@ const PARDON: Duration = Duration::from_secs(1);
 /// Most ranks of a world.
 const RANKS_MAX: u64 = 1024;
 
+/// Longest name and address of a worker, in bytes.
+const NAME_MAX: usize = 256;
+
 /// Most clients at a time.
 const CLIENTS_MAX: usize = 1024;
 
@@ -199,10 +202,9 @@ impl State {
     }
 
     fn hello(&mut self, id: u64, mut hello: Hello) {
-        if hello.version != VERSION {
-            let got = hello.version;
-            let text = format!("got a worker of version {got}, expected version {VERSION}");
-            self.refusals.note(&format!("worker {}", hello.data_address), &text);
+        if let Some(text) = unwanted(&hello) {
+            let address: String = hello.data_address.chars().take(NAME_MAX).collect();
+            self.refusals.note(&format!("worker {address}"), &text);
             if let Some(worker) = self.workers.remove(&id) {
                 let _ = worker.out.try_send(Err(Status::failed_precondition(text)));
             }
@@ -514,13 +516,28 @@ impl State {
     }
 }
 
+/// Why a worker is not wanted, if it is not.
+fn unwanted(hello: &Hello) -> Option<String> {
+    let (version, name, address) = (hello.version, hello.name.len(), hello.data_address.len());
+    match name.max(address) {
+        _ if version != VERSION => {
+            Some(format!("got a worker of version {version}, expected version {VERSION}"))
+        }
+        // Every rank of every world is told them.
+        got if got > NAME_MAX => {
+            Some(format!("got a name or an address of {got} bytes, expected at most {NAME_MAX}"))
+        }
+        _ => None,
+    }
+}
+
 /// The worker of every rank: neighbours are on one worker, and none has more than one more.
 fn seats(ready: &[(u64, &Hello)], ranks: u64) -> Result<Vec<u64>, Fault> {
     if ready.is_empty() {
         return Err(Fault::refused("no worker has come to this coordinator yet"));
     }
     if ranks == 0 {
-        let own = |(id, hello): &(u64, &Hello)| vec![*id; hello.ranks as usize];
+        let own = |(id, hello): &(u64, &Hello)| std::iter::repeat_n(*id, hello.ranks as usize);
         return Ok(ready.iter().flat_map(own).take(1024).collect());
     }
     if ranks > RANKS_MAX {

@@ -254,6 +254,27 @@ fn workers_of_another_version_are_sent_away() {
 }
 
 #[test]
+fn a_worker_that_says_large_things_of_itself_fills_the_memory() {
+    let hello = |ranks: u32, name: &str| Hello {
+        version: VERSION,
+        name: name.to_owned(),
+        data_address: String::new(),
+        memory: 1000,
+        ranks,
+    };
+    // As many ranks as it likes to host are not written down first.
+    let mut scene = Scene::new(&[1], &[10]);
+    scene.say(1, say::What::Hello(hello(u32::MAX, "w")));
+    scene.open(10, 0);
+    assert_eq!(scene.state.status().sessions, 1);
+    let mut scene = Scene::new(&[1], &[10]);
+    scene.orders(1);
+    scene.say(1, say::What::Hello(hello(1, &"w".repeat(NAME_MAX + 1))));
+    let status = scene.workers.get_mut(&1).unwrap().try_recv().unwrap().unwrap_err();
+    assert!(status.message().contains("a name or an address of 257 bytes"), "{status}");
+}
+
+#[test]
 fn counts_are_added_up() {
     let mut scene = Scene::opened(10);
     scene.ask(10, ask::What::Counts(wire::Nothing {}));
