@@ -355,7 +355,7 @@ mod tests {
         replay("control", control);
         replay_text("recipe", recipe);
         // Whole seeds are programs that can be lowered: damage has something to damage.
-        for name in ["given", "move", "nested"] {
+        for name in ["given", "move", "nested", "star", "transpose", "standardise", "cg"] {
             let path = format!("{}/seeds/recipe/{name}", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).expect("a seed");
             let made: Recipe = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -22,6 +22,7 @@ mod driver;
 mod error;
 mod guard;
 mod incoming;
+mod recent;
 mod refusals;
 pub mod wire;
 mod worker;

@@ -17,6 +17,9 @@ pub const MESSAGE_MAX: usize = 16 << 20;
 /// Longest text of a program.
 pub const PROGRAM_MAX: usize = 8 << 20;
 
+/// Programs that a session may name at a time; whoever sends more says the oldest again.
+pub const PROGRAMS_MAX: usize = 4096;
+
 /// Why something was not done.
 #[derive(Clone, PartialEq, Message)]
 pub struct Fault {

@@ -70,6 +70,16 @@ fn equal_distributions_in_several_spellings() {
     }
 }
 
+/// What is held as a list is a halo once nobody leaves the axis, and was not before.
+#[test]
+fn a_periodic_axis_that_nobody_leaves_had_two_normal_forms() {
+    let made = parse("8 on r=2: block(r) periodic held 0:8 0:8");
+    let plain = parse("8 on r=2: block(r) held 0:8 0:8");
+    assert_eq!(made.normal().normal().to_string(), made.normal().to_string());
+    assert_eq!((made.normal(), made.fingerprint()), (made.clone(), plain.fingerprint()));
+    assert_eq!(made, plain);
+}
+
 /// (text, line, column, part of the message).
 #[test]
 fn faults_name_the_place() {

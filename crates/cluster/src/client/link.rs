@@ -28,7 +28,7 @@ pub(super) struct Link {
     /// When the next answer is late.
     late: Option<Pin<Box<Sleep>>>,
     /// Why nothing comes any more.
-    over: Option<Fault>,
+    pub(super) over: Option<Fault>,
     /// Runs the streams; the last to go.
     driver: Driver,
 }

@@ -202,7 +202,7 @@ impl Cluster {
             self.traffic.programs.fetch_add(1, Ordering::Relaxed);
         }
         // Workers keep as many.
-        if self.sent.len() >= 4096 {
+        if self.sent.len() >= wire::PROGRAMS_MAX {
             self.sent.clear();
         }
         self.sent.insert(job.key, hash);
@@ -389,6 +389,8 @@ impl Afar for Cluster {
     }
 }
 
+#[cfg(test)]
+mod memory;
 #[cfg(all(test, target_os = "linux"))]
 mod slow;
 #[cfg(test)]

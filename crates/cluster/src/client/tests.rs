@@ -141,6 +141,89 @@ fn wrong_programs_are_told_and_counted() {
     assert!(lines[2].starts_with("refused 127.0.0.1:"), "{lines:?}");
 }
 
+/// Sends a program, and has it run.
+pub(super) fn start(cluster: &mut Cluster, text: String) {
+    let hash = Fingerprint::of(&text).0.to_le_bytes().to_vec();
+    let program = Program { session: 0, hash: hash.clone(), text };
+    cluster.link.ask(ask::What::Program(program)).unwrap();
+    let run = Run { number: 1, program: hash, results: vec![1], ..Run::default() };
+    cluster.link.ask(ask::What::Run(run)).unwrap();
+}
+
+/// A program that has no end.
+pub(super) const ENDLESS: &str = "program on 1 ranks\n----\nfunc.func @main() -> (i64) {\n\
+    %one = arith.constant 1 : i64\n%zero = arith.constant 0 : i64\n\
+    %r = scf.while (%a = %one) : (i64) -> (i64) {\n\
+    %c = arith.cmpi sgt, %a, %zero : i64\nscf.condition(%c) %a : i64\n} do {\n\
+    ^bb0(%b: i64):\nscf.yield %b : i64\n}\nreturn %r : i64\n}\n";
+
+/// A program of many lines, which takes long to lower.
+fn long() -> String {
+    let mut text = "program on 1 ranks\n----\n\
+        !all = !ndarray.ndarray<64xf64, #pantile.dist<\"block(r)\">>\n\
+        func.func @main() -> (!all) {\n%one = arith.constant 1.0 : f64\n\
+        %a0 = ndarray.create value %one : (f64) -> !all\n"
+        .to_owned();
+    for line in 1..=LINES {
+        let last = line - 1;
+        text += &format!(
+            "%a{line} = ndarray.ewbin %a{last}, %a{} {{op = \"mul\"}} : (!all, !all) -> !all\n",
+            last / 2
+        );
+    }
+    text + &format!("return %a{LINES} : !all\n}}\n")
+}
+
+const LINES: usize = 40_000;
+
+#[test]
+fn orders_of_a_client_whose_rank_is_busy_pile_up_for_all() {
+    for (text, endless) in [(ENDLESS.to_owned(), true), (long(), false)] {
+        let (coordinator, _) = site();
+        let (mut one, mut other) = (session(&coordinator), connect(&coordinator, 1).unwrap());
+        start(&mut one, text);
+        // Ends with the coordinator at the latest: it waits for its rank.
+        let flood = std::thread::spawn(move || {
+            let free = || ask::What::Free(wire::Free { session: 0, arrays: vec![7; 1000] });
+            (0..10_000).all(|_| one.link.ask(free()).is_ok())
+        });
+        for number in 0..50 {
+            other.put(ArrayId(number), &[(0, Arc::new(Tile::from_vec(vec![1.0; 9])))]).unwrap();
+            assert_eq!(other.get(ArrayId(number), &[0]).unwrap().len(), 1);
+            other.forget(&[ArrayId(number)]);
+            let began = std::time::Instant::now();
+            other.counters();
+            assert_eq!(other.link.over, None);
+            assert!(began.elapsed() < Duration::from_secs(2), "others wait");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!(endless && flood.is_finished()), "as many wait as it likes");
+        assert_eq!(status(&coordinator).workers.len(), 1);
+    }
+}
+
+#[test]
+fn connections_for_elements_are_counted() {
+    let (coordinator, lines) = site();
+    let mut cluster = session(&coordinator);
+    cluster.put(ArrayId(1), &[(0, Arc::new(Tile::from_vec(vec![1.0; 9])))]).unwrap();
+    let mut visits: Vec<_> =
+        (0..70).map(|_| knock(&cluster, cluster.world, &cluster.secret).unwrap()).collect();
+    let mut last = visits.pop().unwrap();
+    let answer = last.receive().unwrap();
+    assert_eq!(answer.kind, FAULT);
+    assert!(String::from_utf8_lossy(&answer.head).contains("too many connections"));
+    // Those who are there go on, and others may come when they have gone.
+    assert_eq!(cluster.get(ArrayId(1), &[0]).unwrap().len(), 1);
+    visits.clear();
+    soon("a place", || {
+        let mut next = knock(&cluster, cluster.world, &cluster.secret).unwrap();
+        next.send(GET, &About { rank: 0, array: 1 }.encode(), &[]).ok()?;
+        next.receive().ok().filter(|answer| answer.kind == HEAD)
+    });
+    assert!(lines.lock().unwrap().iter().any(|line| line.contains("too many connections")));
+}
+
 /// A worker that says where it listens, and does not; it is there as long as what comes back.
 fn add_ghost(coordinator: &Coordinator, nobody: &str) -> impl Sized {
     let runtime = crate::driver::Driver::start().unwrap();

@@ -1,5 +1,6 @@
 //! The coordinator: who is there, whose world is where, who is told what. Elements never pass it.
 
+mod credit;
 mod state;
 
 use std::fmt;
@@ -20,10 +21,15 @@ use crate::driver::Driver;
 use crate::guard::{Guard, caller};
 use crate::refusals::{Refusals, Tell};
 use crate::wire::{Answer, Ask, MESSAGE_MAX, Order, Say};
+use credit::Credit;
 use state::{Event, State};
 
-/// Messages to one worker or client that wait to be sent; one that lets more wait is lost.
+/// Events that wait, and messages to a client that wait to be sent.
 const QUEUE: usize = 1024;
+
+/// Orders for one worker that wait to be sent; one that lets more wait is lost. Many times what one
+/// client may have under way.
+const ORDERS: usize = 1 << 16;
 
 /// How often silence is looked for.
 const TICK: Duration = Duration::from_millis(500);
@@ -191,7 +197,7 @@ impl Desk {
 async fn attach(address: String, guard: Guard, desk: Desk) {
     loop {
         if let Ok(channel) = guard.channel(&address).await {
-            let (out, outgoing) = mpsc::channel::<Result<Order, Status>>(QUEUE);
+            let (out, outgoing) = mpsc::channel::<Result<Order, Status>>(ORDERS);
             let orders =
                 tokio_stream::StreamExt::map_while(ReceiverStream::new(outgoing), Result::ok);
             let mut client = WorkerClient::with_interceptor(channel, guard.token())
@@ -215,7 +221,7 @@ impl Service for Desk {
         &self,
         request: Request<Streaming<Say>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
-        let (out, outgoing) = mpsc::channel(QUEUE);
+        let (out, outgoing) = mpsc::channel(ORDERS);
         let (id, desk, from) = (self.number(), self.clone(), caller(&request));
         let _ = self.events.send(Event::WorkerCame(id, out)).await;
         tokio::spawn(async move { desk.hear(id, &from, request.into_inner()).await });
@@ -228,12 +234,15 @@ impl Service for Desk {
     ) -> Result<Response<Self::SessionStream>, Status> {
         let (out, outgoing) = mpsc::channel(QUEUE);
         let (id, desk, from) = (self.number(), self.clone(), caller(&request));
-        let _ = self.events.send(Event::ClientCame(id, from.clone(), out)).await;
+        let credit = Credit::new();
+        let came = Event::ClientCame(id, from.clone(), (out, credit.clone()));
+        let _ = self.events.send(came).await;
         tokio::spawn(async move {
             let mut asks = request.into_inner();
             loop {
                 match asks.message().await {
                     Ok(Some(ask)) => {
+                        credit.spend(&ask).await;
                         if desk.events.send(Event::ClientAsked(id, ask)).await.is_err() {
                             return;
                         }

@@ -11,6 +11,8 @@ use pantile_comm_net::{Secret, random_id};
 use tokio::sync::mpsc;
 use tonic::Status;
 
+use super::credit::{self, Credit, WINDOW};
+use crate::recent::Recent;
 use crate::refusals::Refusals;
 use crate::wire::{
     self, Answer, Ask, Beat, Counts, Done, Fault, FaultKind, Hello, Order, PROGRAM_MAX, Say,
@@ -26,6 +28,9 @@ const PARDON: Duration = Duration::from_secs(1);
 /// Most ranks of a world.
 const RANKS_MAX: u64 = 1024;
 
+/// Longest name and address of a worker, in bytes.
+const NAME_MAX: usize = 256;
+
 /// Most clients at a time.
 const CLIENTS_MAX: usize = 1024;
 
@@ -39,7 +44,7 @@ pub(super) enum Event {
     WorkerSaid(u64, Say),
     WorkerGone(u64, String),
     /// A client has come, from this address.
-    ClientCame(u64, String, Out<Answer>),
+    ClientCame(u64, String, (Out<Answer>, Credit)),
     ClientAsked(u64, Ask),
     ClientGone(u64),
     /// Time has passed.
@@ -56,6 +61,7 @@ struct WorkerAt {
 
 struct ClientAt {
     out: Out<Answer>,
+    credit: Credit,
     address: String,
     session: Option<Session>,
 }
@@ -65,16 +71,34 @@ struct Session {
     /// The worker of each rank.
     seats: Vec<u64>,
     opened: wire::Opened,
-    programs: BTreeSet<Vec<u8>>,
+    /// Hashes of the programs that were sent lately.
+    programs: Recent<Vec<u8>, ()>,
     /// What all ranks are doing.
     waiting: Option<Waiting>,
-    /// Counts that are being collected, and the ranks that did not say theirs yet.
-    counts: Option<(BTreeSet<u64>, Counts)>,
+    tally: Option<Tally>,
+    /// What was asked so far, and how much of that all ranks have taken, as it was paid for.
+    spent: u64,
+    taken: u64,
+}
+
+/// Counts that are being collected. They also show what ranks have taken.
+struct Tally {
+    /// Ranks that did not say theirs yet.
+    left: BTreeSet<u64>,
+    sum: Counts,
+    /// What was asked before.
+    spent: u64,
+    /// The client wants to know.
+    asked: bool,
+    /// The client has asked meanwhile.
+    again: bool,
 }
 
 /// A run, or joining, that ranks have not all answered.
 struct Waiting {
     number: u64,
+    /// What was asked before.
+    spent: u64,
     left: BTreeSet<u64>,
     faults: Vec<Fault>,
     /// When the first fault came.
@@ -82,8 +106,8 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn new(number: u64, left: BTreeSet<u64>) -> Self {
-        Self { number, left, faults: Vec::new(), faulty: None }
+    fn new(number: u64, spent: u64, left: BTreeSet<u64>) -> Self {
+        Self { number, spent, left, faults: Vec::new(), faulty: None }
     }
 
     /// True if nothing more has to be heard. Joining fails with the first who cannot reach another;
@@ -118,17 +142,19 @@ impl State {
             }
             Event::WorkerSaid(id, Say { what: Some(what) }) => self.worker_said(id, what),
             Event::WorkerGone(id, reason) => self.lose(id, &reason),
-            Event::ClientCame(id, address, out) => {
+            Event::ClientCame(id, address, (out, credit)) => {
                 if self.clients.len() >= CLIENTS_MAX {
                     let text = format!("this coordinator has {CLIENTS_MAX} clients already");
                     self.refusals.note(&address, &text);
                     let _ = out.try_send(Err(Status::resource_exhausted(text)));
                     return;
                 }
-                self.clients.insert(id, ClientAt { out, address, session: None });
+                self.clients.insert(id, ClientAt { out, credit, address, session: None });
             }
-            Event::ClientAsked(id, Ask { what: Some(what) }) => {
-                if let Err(fault) = self.client_asked(id, what) {
+            Event::ClientAsked(id, ask) => {
+                let cost = u64::from(credit::cost(&ask));
+                let Some(what) = ask.what else { return self.give_back(id, cost) };
+                if let Err(fault) = self.client_asked(id, what, cost) {
                     let address = self.clients.get(&id).map_or("somebody", |one| &one.address);
                     self.refusals.note(&address, &fault.reason);
                     self.answer(id, answer::What::Over(fault));
@@ -140,8 +166,7 @@ impl State {
                 self.clients.remove(&id);
             }
             Event::Tick(now) => self.tick(now),
-            Event::WorkerSaid(_, Say { what: None })
-            | Event::ClientAsked(_, Ask { what: None }) => {}
+            Event::WorkerSaid(_, Say { what: None }) => {}
         }
     }
 
@@ -177,10 +202,9 @@ impl State {
     }
 
     fn hello(&mut self, id: u64, mut hello: Hello) {
-        if hello.version != VERSION {
-            let got = hello.version;
-            let text = format!("got a worker of version {got}, expected version {VERSION}");
-            self.refusals.note(&format!("worker {}", hello.data_address), &text);
+        if let Some(text) = unwanted(&hello) {
+            let address: String = hello.data_address.chars().take(NAME_MAX).collect();
+            self.refusals.note(&format!("worker {address}"), &text);
             if let Some(worker) = self.workers.remove(&id) {
                 let _ = worker.out.try_send(Err(Status::failed_precondition(text)));
             }
@@ -270,8 +294,9 @@ impl State {
     fn finish(&mut self, id: u64) {
         let session = self.clients.get_mut(&id).and_then(|client| client.session.as_mut());
         let Some(session) = session else { return };
-        let Some(Waiting { number, faults, .. }) = session.waiting.take() else { return };
+        let Some(Waiting { number, spent, faults, .. }) = session.waiting.take() else { return };
         let (fault, opened) = (weightiest(faults), session.opened.clone());
+        self.has_taken(id, spent);
         match (number, fault) {
             (0, None) => self.answer(id, answer::What::Opened(opened)),
             (0, Some(fault)) => {
@@ -289,22 +314,56 @@ impl State {
         let Some(client) = self.clients.get_mut(&counts.session) else { return };
         let Some(session) = client.session.as_mut() else { return };
         let own = usize::try_from(counts.rank).ok().and_then(|rank| session.seats.get(rank));
-        let Some((left, sum)) = session.counts.as_mut().filter(|_| own == Some(&worker)) else {
-            return;
-        };
-        if !left.remove(&counts.rank) {
+        let Some(tally) = session.tally.as_mut().filter(|_| own == Some(&worker)) else { return };
+        if !tally.left.remove(&counts.rank) {
             return;
         }
-        sum.compiled += counts.compiled;
-        sum.runs += counts.runs;
-        sum.messages += counts.messages;
-        sum.bytes += counts.bytes;
-        sum.stored += counts.stored;
-        sum.programs = sum.programs.max(counts.programs);
-        if left.is_empty()
-            && let Some((_, sum)) = session.counts.take()
+        tally.sum.compiled += counts.compiled;
+        tally.sum.runs += counts.runs;
+        tally.sum.messages += counts.messages;
+        tally.sum.bytes += counts.bytes;
+        tally.sum.stored += counts.stored;
+        tally.sum.programs = tally.sum.programs.max(counts.programs);
+        if tally.left.is_empty()
+            && let Some(tally) = session.tally.take()
         {
-            self.answer(counts.session, answer::What::Counts(sum));
+            self.has_taken(counts.session, tally.spent);
+            if tally.asked {
+                self.answer(counts.session, answer::What::Counts(tally.sum));
+            }
+            if tally.again {
+                self.count(counts.session, true);
+            }
+        }
+    }
+
+    /// Asks all ranks for their counts, once they have done what was ordered before.
+    fn count(&mut self, id: u64, asked: bool) {
+        let client = self.clients.get_mut(&id);
+        let Some(session) = client.and_then(|client| client.session.as_mut()) else { return };
+        if let Some(tally) = &mut session.tally {
+            tally.again |= asked;
+            return;
+        }
+        let left = (0..session.seats.len() as u64).collect();
+        let sum = Counts { session: id, ..Counts::default() };
+        session.tally = Some(Tally { left, sum, spent: session.spent, asked, again: false });
+        for worker in distinct(&session.seats) {
+            self.order(worker, order::What::Counts(wire::Session { session: id }));
+        }
+    }
+
+    /// All ranks have taken what a client had asked when so much was spent.
+    fn has_taken(&mut self, id: u64, spent: u64) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(session) = client.session.as_mut() else { return };
+        client.credit.give_back(spent.saturating_sub(session.taken));
+        session.taken = session.taken.max(spent);
+    }
+
+    fn give_back(&self, id: u64, cost: u64) {
+        if let Some(client) = self.clients.get(&id) {
+            client.credit.give_back(cost);
         }
     }
 
@@ -327,11 +386,14 @@ impl State {
         }
     }
 
-    fn client_asked(&mut self, id: u64, what: ask::What) -> Result<(), Fault> {
+    /// Does what a client asks for, at this cost. What was spent on a session that ends is gone: who
+    /// is refused again and again has to come anew.
+    fn client_asked(&mut self, id: u64, what: ask::What, cost: u64) -> Result<(), Fault> {
         let what = match what {
-            ask::What::Open(open) => return self.open(id, &open),
+            ask::What::Open(open) => return self.open(id, &open, cost),
             ask::What::Status(_) => {
                 self.answer(id, answer::What::Status(self.status()));
+                self.give_back(id, cost);
                 return Ok(());
             }
             other => other,
@@ -340,7 +402,7 @@ impl State {
         let Some(session) = client.and_then(|client| client.session.as_mut()) else {
             return Err(Fault::refused("there is no session: open one first"));
         };
-        let ranks: BTreeSet<u64> = (0..session.seats.len() as u64).collect();
+        session.spent += cost;
         let order = match what {
             ask::What::Program(program) => {
                 if program.text.len() > PROGRAM_MAX || program.hash.len() != 16 {
@@ -349,35 +411,39 @@ impl State {
                         program.text.len()
                     )));
                 }
-                session.programs.insert(program.hash.clone());
+                session.programs.insert(program.hash.clone(), (), 0);
                 order::What::Program(wire::Program { session: id, ..program })
             }
             ask::What::Run(run) => {
                 if session.waiting.is_some() || run.number == 0 {
                     return Err(Fault::refused("one program after the other, counted from 1"));
                 }
-                if !session.programs.contains(&run.program) {
+                if session.programs.get(&run.program).is_none() {
                     return Err(Fault::refused("got the hash of a program that was not sent"));
                 }
-                let number = run.number;
-                session.waiting = Some(Waiting::new(number, ranks));
+                let ranks = (0..session.seats.len() as u64).collect();
+                session.waiting = Some(Waiting::new(run.number, session.spent, ranks));
                 order::What::Run(wire::Run { session: id, ..run })
             }
             ask::What::Free(free) => order::What::Free(wire::Free { session: id, ..free }),
             ask::What::Threads(one) => order::What::Threads(wire::Threads { session: id, ..one }),
             ask::What::Counts(_) => {
-                session.counts = Some((ranks, Counts { session: id, ..Counts::default() }));
-                order::What::Counts(wire::Session { session: id })
+                self.count(id, true);
+                return Ok(());
             }
             ask::What::Open(_) | ask::What::Status(_) => return Ok(()),
         };
+        let much = session.spent - session.taken > u64::from(WINDOW / 2);
         for worker in distinct(&session.seats.clone()) {
             self.order(worker, order.clone());
+        }
+        if much {
+            self.count(id, false);
         }
         Ok(())
     }
 
-    fn open(&mut self, id: u64, open: &wire::Open) -> Result<(), Fault> {
+    fn open(&mut self, id: u64, open: &wire::Open, cost: u64) -> Result<(), Fault> {
         if open.version != VERSION {
             let got = open.version;
             let text = format!("got a client of version {got}, expected version {VERSION}");
@@ -418,10 +484,12 @@ impl State {
             .collect();
         let opened = wire::Opened { session: id, world, secret, seats: places };
         let left = (0..seats.len() as u64).collect();
-        let waiting = Some(Waiting::new(0, left));
-        let (programs, counts) = (BTreeSet::new(), None);
+        let waiting = Some(Waiting::new(0, cost, left));
+        let (programs, tally) = (Recent::new(wire::PROGRAMS_MAX, usize::MAX), None);
+        let (spent, taken) = (cost, 0);
         if let Some(client) = self.clients.get_mut(&id) {
-            client.session = Some(Session { seats, opened, programs, waiting, counts });
+            let session = Session { seats, opened, programs, waiting, tally, spent, taken };
+            client.session = Some(session);
         }
         for (worker, join) in joins {
             self.order(worker, order::What::Join(join));
@@ -448,13 +516,28 @@ impl State {
     }
 }
 
+/// Why a worker is not wanted, if it is not.
+fn unwanted(hello: &Hello) -> Option<String> {
+    let (version, name, address) = (hello.version, hello.name.len(), hello.data_address.len());
+    match name.max(address) {
+        _ if version != VERSION => {
+            Some(format!("got a worker of version {version}, expected version {VERSION}"))
+        }
+        // Every rank of every world is told them.
+        got if got > NAME_MAX => {
+            Some(format!("got a name or an address of {got} bytes, expected at most {NAME_MAX}"))
+        }
+        _ => None,
+    }
+}
+
 /// The worker of every rank: neighbours are on one worker, and none has more than one more.
 fn seats(ready: &[(u64, &Hello)], ranks: u64) -> Result<Vec<u64>, Fault> {
     if ready.is_empty() {
         return Err(Fault::refused("no worker has come to this coordinator yet"));
     }
     if ranks == 0 {
-        let own = |(id, hello): &(u64, &Hello)| vec![*id; hello.ranks as usize];
+        let own = |(id, hello): &(u64, &Hello)| std::iter::repeat_n(*id, hello.ranks as usize);
         return Ok(ready.iter().flat_map(own).take(1024).collect());
     }
     if ranks > RANKS_MAX {

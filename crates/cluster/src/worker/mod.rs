@@ -4,7 +4,9 @@
 //! their order by the thread that reads it; ranks and new programs have threads of their own, so signs
 //! of life do not wait for them.
 
+mod account;
 mod door;
+mod rank;
 mod seat;
 mod sessions;
 mod shelf;
@@ -115,18 +117,20 @@ impl Worker {
             .with_join(JOIN)
             .with_report(move |address, refusal| noted.note(&address, refusal));
         let hub = Hub::listen(&options.data_address, security, settings)?;
+        let free = || pantile_engine::available_memory().unwrap_or(1 << 40) as u64;
+        let memory = if options.memory == 0 { free() } else { options.memory };
         let sessions = Sessions::new(
             Arc::clone(&hub),
             (options.options.clone(), options.scheme),
+            memory,
             Arc::clone(&refusals),
         );
         door::open(&hub, &sessions);
-        let free = || pantile_engine::available_memory().unwrap_or(1 << 40) as u64;
         let hello = Hello {
             version: VERSION,
             name: options.name.clone(),
             data_address: reachable(&options.data_address, hub.address()),
-            memory: if options.memory == 0 { free() } else { options.memory },
+            memory,
             ranks: options.ranks.max(1),
         };
         Ok(Self { hub, sessions, hello, guard: options.guard.clone(), refusals })

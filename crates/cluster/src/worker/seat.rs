@@ -1,33 +1,36 @@
 //! One rank at a worker: a thread that does what is ordered, one thing after the other.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pantile_comm::{Communicator, Options};
 use pantile_comm_net::{Hub, NetError, Seat as NetSeat};
 use pantile_engine::{ArrayId, Counters, Crew, Job, Pool, Scheme, Tile};
 
+use super::account::{Account, Loan, Promise};
+use super::rank::{Means, Rank};
 use crate::wire::Fault;
 
 /// What a rank is told to do. Who asks gets the answer through what comes along.
 pub(crate) enum Task {
-    Run(Arc<Job>, Box<dyn FnOnce(Option<Fault>) + Send>),
-    Put(ArrayId, Tile, Sender<Result<(), String>>),
-    Get(ArrayId, Sender<Option<Arc<Tile>>>),
+    /// A program, and the most bytes that it needs on any rank.
+    Run(Arc<Job>, u64, Box<dyn FnOnce(Option<Fault>) + Send>),
+    Put(ArrayId, Tile, Promise, Sender<Result<(), String>>),
+    Get(ArrayId, Sender<Option<Loan>>),
     Free(Vec<ArrayId>),
     Threads(usize),
     Counts(Box<dyn FnOnce(Counters, u64) + Send>),
+    /// Nobody wants anything any more.
+    End,
 }
 
 /// A rank of a session that lives here.
 pub(crate) struct Seat {
-    tasks: Option<Sender<Task>>,
-    thread: Option<JoinHandle<()>>,
-    /// Bytes of arrays that it keeps, as of its last task.
-    stored: Arc<AtomicU64>,
+    tasks: Sender<Task>,
+    /// The memory that it has.
+    account: Arc<Account>,
     /// True once nobody wants anything of it any more.
     stop: Arc<AtomicBool>,
     /// The memory of its arrays, which those who bring elements write before it sees them.
@@ -40,12 +43,13 @@ impl Seat {
         hub: Arc<Hub>,
         seat: NetSeat,
         (options, scheme): (Options, Scheme),
+        means: Means,
         joined: impl FnOnce(Option<NetError>) + Send + 'static,
     ) -> Result<Self, String> {
         let (tasks, orders) = channel();
-        let stored = Arc::new(AtomicU64::new(0));
+        let account = Arc::clone(&means.account);
         let stop = Arc::new(AtomicBool::new(false));
-        let (counter, stopped) = (Arc::clone(&stored), Arc::clone(&stop));
+        let stopped = Arc::clone(&stop);
         let pool = Pool::default();
         let own = pool.clone();
         let name = format!("rank {}", seat.rank);
@@ -57,17 +61,17 @@ impl Seat {
                 crew.set_scheme(scheme);
                 crew.stop_if(&stopped);
                 crew.set_pool(&own);
-                serve(crew, (&orders, &own), &counter);
+                serve(Rank::new(crew, means), (&orders, &own), &stopped);
             }
         };
         let thread = std::thread::Builder::new().name(name).spawn(work);
-        let thread = thread.map_err(|error| format!("no thread for a rank: {error}"))?;
-        Ok(Self { tasks: Some(tasks), thread: Some(thread), stored, stop, pool })
+        thread.map_err(|error| format!("no thread for a rank: {error}"))?;
+        Ok(Self { tasks, account, stop, pool })
     }
 
     /// Gives the rank something to do; false if it is not there any more.
     pub(crate) fn give(&self, task: Task) -> bool {
-        self.tasks.as_ref().is_some_and(|tasks| tasks.send(task).is_ok())
+        self.tasks.send(task).is_ok()
     }
 
     /// Where the memory of its arrays comes from.
@@ -75,18 +79,22 @@ impl Seat {
         &self.pool
     }
 
-    /// Bytes of arrays that it keeps.
-    pub(crate) fn stored(&self) -> u64 {
-        self.stored.load(Ordering::Relaxed)
+    /// The memory that it has.
+    pub(crate) fn account(&self) -> &Arc<Account> {
+        &self.account
+    }
+
+    /// Ends the rank, before the next turn of a loop if it is in one, whoever still waits for it;
+    /// nobody waits for that.
+    pub(crate) fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.give(Task::End);
     }
 }
 
 impl Drop for Seat {
-    /// Ends the rank, before the next turn of a loop if it is in one; nobody waits for that.
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.tasks = None;
-        self.thread = None;
+        self.end();
     }
 }
 
@@ -131,7 +139,7 @@ impl Tasks<'_> {
     }
 }
 
-fn serve(mut crew: Crew, (orders, pool): (&Receiver<Task>, &Pool), stored: &AtomicU64) {
+fn serve(mut rank: Rank, (orders, pool): (&Receiver<Task>, &Pool), stopped: &AtomicBool) {
     let mut tasks = Tasks { orders, often: false };
     loop {
         let task = match tasks.next() {
@@ -142,32 +150,26 @@ fn serve(mut crew: Crew, (orders, pool): (&Receiver<Task>, &Pool), stored: &Atom
             }
             Err(RecvTimeoutError::Disconnected) => return,
         };
+        // What was ordered before is not wanted any more either.
+        if stopped.load(Ordering::Relaxed) {
+            return;
+        }
         match task {
-            Task::Run(job, done) => {
-                let fault = crew.run(&job).err();
-                done(fault.map(|error| Fault::execution("", error.to_string())));
-            }
-            Task::Put(id, tile, done) => {
-                let mut tile = Some(tile);
-                let nothing = || Tile::zeroed(pantile_engine::DType::U8, 0);
-                let put = crew.put(id, |_| tile.take().unwrap_or_else(nothing));
+            Task::Run(job, most, done) => done(rank.run(&job, most)),
+            Task::Put(id, tile, promise, done) => {
                 // Whoever asked may be gone.
-                let _ = done.send(put.map_err(|error| error.to_string()));
+                let _ = done.send(rank.put(id, tile, promise));
             }
             Task::Get(id, done) => {
-                let tiles = crew.get(id, &[]).unwrap_or_default();
-                let _ = done.send(tiles.into_iter().next().map(|(_, tile)| tile));
+                let _ = done.send(rank.get(id));
             }
-            Task::Free(ids) => crew.forget(&ids),
-            Task::Threads(threads) => {
-                // The number was checked before it was sent; what is wrong changes nothing.
-                let _ = crew.set_threads(threads);
-            }
+            Task::Free(ids) => rank.forget(&ids),
+            Task::Threads(threads) => rank.set_threads(threads),
             Task::Counts(tell) => {
-                let (counters, bytes) = (crew.counters(), crew.stored_bytes() as u64);
+                let (counters, bytes) = rank.counts();
                 tell(counters, bytes);
             }
+            Task::End => return,
         }
-        stored.store(crew.stored_bytes() as u64, Ordering::Relaxed);
     }
 }

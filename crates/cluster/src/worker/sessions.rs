@@ -9,19 +9,30 @@ use pantile_engine::{ArrayId, Job, Scheme};
 use pantile_ir::Scalar;
 use tokio::sync::mpsc;
 
+use super::account::{Account, Purse};
+use super::rank::{self, Means};
 use super::seat::{Seat, Task};
 use super::shelf::{Prepared, Shelf};
+use crate::recent::Recent;
 use crate::refusals::Refusals;
 use crate::wire::{self, Fault, Say, order, say};
 
 /// Most clients that a worker serves at a time.
 const SESSIONS_MAX: usize = 1024;
 
-/// Most programs that a session names at a time.
-const PROGRAMS_MAX: usize = 4096;
+/// Most bytes of texts of programs that a session names at a time.
+const TEXTS_MAX: usize = 64 << 20;
 
-/// Most orders of a client that wait for a program to be lowered; then everybody waits.
-const LATER_MAX: usize = 64;
+/// Most ranks at a worker, those that are about to end included: each is a thread.
+const RANKS_MAX: usize = 2048;
+
+/// Most orders of a client that wait for a program to be lowered; then everybody waits. The
+/// coordinator lets no client come so far.
+const LATER_MAX: usize = 1024;
+
+/// Most connections for elements that a session has at a worker, beside two for every rank there:
+/// each is a thread.
+const VISITS_MAX: usize = 64;
 
 /// Where a worker says what it has to say.
 pub(crate) type Says = mpsc::Sender<Say>;
@@ -33,6 +44,10 @@ pub(crate) struct Sessions {
     scheme: Scheme,
     shelf: Shelf,
     open: Mutex<BTreeMap<u64, Arc<Session>>>,
+    /// The memory of all clients together.
+    purse: Arc<Purse>,
+    /// What the coordinator calls this worker.
+    name: Mutex<Arc<str>>,
     pub(crate) refusals: Arc<Refusals>,
 }
 
@@ -43,21 +58,26 @@ pub(crate) struct Session {
     pub(crate) seats: BTreeMap<u64, Seat>,
     ranks: usize,
     /// Bytes that each rank may use.
-    pub(crate) memory: u64,
+    memory: u64,
     /// Programs by their hashes, or why they were refused.
-    programs: Mutex<BTreeMap<u128, Result<Arc<Prepared>, String>>>,
+    programs: Mutex<Recent<u128, Result<Arc<Prepared>, String>>>,
     /// Orders that wait for a program that is being lowered; nothing if none is.
     later: Mutex<Option<VecDeque<order::What>>>,
+    /// One for everybody who is connected.
+    visits: Arc<()>,
 }
 
 impl Sessions {
+    /// Nobody yet; all together may use so many bytes.
     pub(crate) fn new(
         hub: Arc<Hub>,
         (options, scheme): (Options, Scheme),
+        memory: u64,
         refusals: Arc<Refusals>,
     ) -> Arc<Self> {
-        let (shelf, open) = (Shelf::default(), Mutex::default());
-        Arc::new(Self { hub, options, scheme, shelf, open, refusals })
+        let (shelf, open, purse) = (Shelf::default(), Mutex::default(), Purse::new(memory));
+        let name = Mutex::new(Arc::from(""));
+        Arc::new(Self { hub, options, scheme, shelf, open, purse, name, refusals })
     }
 
     /// The session that a dialler may speak to.
@@ -71,7 +91,8 @@ impl Sessions {
     pub(crate) fn beat(&self) -> Say {
         let open = lock(&self.open);
         let seats = open.values().flat_map(|session| session.seats.values());
-        let (stored, sessions) = (seats.map(Seat::stored).sum(), open.len() as u64);
+        let (stored, sessions) =
+            (seats.map(|seat| seat.account().stored()).sum(), open.len() as u64);
         let lowered = self.shelf.lowered();
         let refused = self.refusals.count();
         said(say::What::Beat(wire::Beat { stored, sessions, lowered, refused }))
@@ -79,7 +100,8 @@ impl Sessions {
 
     /// Ends everything, because nobody gives orders any more.
     pub(crate) fn end(&self) {
-        lock(&self.open).clear();
+        let open = std::mem::take(&mut *lock(&self.open));
+        open.values().for_each(|session| session.end());
     }
 
     /// Does what is ordered, or starts it; gives what has to be said at once, the rest follows. A
@@ -142,20 +164,22 @@ impl Sessions {
 
     fn act(&self, what: order::What, says: &Says) -> Vec<Say> {
         match what {
-            order::What::Welcome(_) => {}
+            order::What::Welcome(name) => *lock(&self.name) = name.into(),
             order::What::Join(join) => return self.join(join, says),
             order::What::Program(program) => self.program(&program),
             order::What::Run(run) => return self.run(&run, says),
             order::What::Free(free) => self.each(free.session, |_, seat| {
-                let ids = free.arrays.iter().copied().map(ArrayId).collect();
-                seat.give(Task::Free(ids));
+                seat.give(Task::Free(ids(&free.arrays)));
             }),
             order::What::Threads(one) => self.each(one.session, |_, seat| {
                 let threads = usize::try_from(one.threads).unwrap_or(usize::MAX);
                 seat.give(Task::Threads(threads));
             }),
             order::What::Counts(of) => self.counts(of.session, says),
-            order::What::Leave(of) => drop(lock(&self.open).remove(&of.session)),
+            order::What::Leave(of) => {
+                let gone = lock(&self.open).remove(&of.session);
+                gone.iter().for_each(|session| session.end());
+            }
         }
         Vec::new()
     }
@@ -188,6 +212,9 @@ impl Sessions {
         if lock(&self.open).len() >= SESSIONS_MAX {
             return Err(format!("this worker has {SESSIONS_MAX} clients already"));
         }
+        if self.purse.accounts() + join.own.len() > RANKS_MAX {
+            return Err(format!("this worker can have {RANKS_MAX} ranks at a time"));
+        }
         let mut seats = BTreeMap::new();
         for rank in &join.own {
             let place = usize::try_from(*rank).ok().filter(|rank| *rank < addresses.len());
@@ -202,13 +229,23 @@ impl Sessions {
             };
             let hub = Arc::clone(&self.hub);
             let how = (self.options.clone(), self.scheme);
-            seats.insert(rank, Seat::start(hub, seat, how, joined)?);
+            let means = self.means(join.memory)?;
+            seats.insert(rank, Seat::start(hub, seat, how, means, joined)?);
         }
-        let (ranks, memory, programs) = (addresses.len(), join.memory, Mutex::default());
-        let later = Mutex::default();
-        let session = Session { world, secret, seats, ranks, memory, programs, later };
+        let (ranks, memory) = (addresses.len(), join.memory);
+        let programs = Mutex::new(Recent::new(wire::PROGRAMS_MAX, TEXTS_MAX));
+        let (later, visits) = (Mutex::default(), Arc::default());
+        let session = Session { world, secret, seats, ranks, memory, programs, later, visits };
         lock(&self.open).insert(join.session, Arc::new(session));
         Ok(())
+    }
+
+    /// The memory of a new rank, if there is some.
+    fn means(&self, memory: u64) -> Result<Means, String> {
+        let account = Account::new(&self.purse, memory);
+        let window = account.promise(rank::window(memory));
+        let window = window.map_err(|short| format!("a new session {short}"))?;
+        Ok(Means { account, window, worker: Arc::clone(&lock(&self.name)) })
     }
 
     fn program(&self, program: &wire::Program) {
@@ -222,11 +259,7 @@ impl Sessions {
             let whom = format!("a program of client {}", program.session);
             self.refusals.note(&whom, reason);
         }
-        let mut programs = lock(&session.programs);
-        if programs.len() >= PROGRAMS_MAX {
-            programs.clear();
-        }
-        programs.insert(hash, prepared);
+        lock(&session.programs).insert(hash, prepared, program.text.len());
     }
 
     /// Has a program run; says which ranks will not.
@@ -237,10 +270,14 @@ impl Sessions {
         let start = |(rank, seat): (&u64, &Seat)| {
             let (says, rank) = (says.clone(), *rank);
             let fault = match &job {
-                Err(reason) => Fault::refused(reason.clone()),
-                Ok(job) => {
+                Err(reason) => {
+                    // It will not run, but what was thrown away before is not needed either.
+                    seat.give(Task::Free(ids(&run.forget)));
+                    Fault::refused(reason.clone())
+                }
+                Ok((job, most)) => {
                     let answer = move |fault| tell(&says, done(of, number, rank, fault));
-                    if seat.give(Task::Run(Arc::clone(job), Box::new(answer))) {
+                    if seat.give(Task::Run(Arc::clone(job), *most, Box::new(answer))) {
                         return None;
                     }
                     Fault::execution("", "the rank is not there any more")
@@ -272,8 +309,21 @@ impl Sessions {
 }
 
 impl Session {
-    /// The job of a run, or why there is none: every worker decides the same.
-    fn job(&self, key: u128, run: &wire::Run) -> Result<Arc<Job>, String> {
+    /// Lets one more connection in, as long as what it gets is there; nothing if there are too many.
+    pub(crate) fn enter(&self) -> Option<Arc<()>> {
+        let visit = Arc::clone(&self.visits);
+        let visits = Arc::strong_count(&visit) - 1;
+        (visits <= VISITS_MAX + 2 * self.seats.len()).then_some(visit)
+    }
+
+    /// Ends all ranks, whoever still waits for one of them.
+    fn end(&self) {
+        self.seats.values().for_each(Seat::end);
+    }
+
+    /// The job of a run and the most bytes that it needs on any rank, or why there is none: every
+    /// worker decides the same.
+    fn job(&self, key: u128, run: &wire::Run) -> Result<(Arc<Job>, u64), String> {
         let known = lock(&self.programs).get(&key).cloned();
         let prepared = known.ok_or("a program that was not sent")??;
         let numbers: Option<Vec<Scalar>> = run
@@ -281,7 +331,6 @@ impl Session {
             .iter()
             .map(|number| Scalar::from_bytes(number.dtype.parse().ok()?, &number.bytes))
             .collect();
-        let ids = |list: &[u64]| list.iter().copied().map(ArrayId).collect::<Vec<_>>();
         let (got, takes) =
             (run.numbers.len() + run.arguments.len(), prepared.executable.arguments.len());
         let (named, made) = (run.results.len(), prepared.executable.results.len());
@@ -290,7 +339,7 @@ impl Session {
                 "got {got} arguments and {named} results, expected {takes} and {made}"
             ));
         }
-        Ok(Arc::new(Job {
+        let job = Job {
             executable: Arc::clone(&prepared.executable),
             recipe: Arc::clone(&prepared.recipe),
             key,
@@ -299,7 +348,8 @@ impl Session {
             results: ids(&run.results),
             forget: ids(&run.forget),
             light: false,
-        }))
+        };
+        Ok((Arc::new(job), prepared.most))
     }
 }
 
@@ -330,6 +380,10 @@ fn apart(error: &NetError, names: &[String]) -> String {
         ),
         false => format!("{NOT_DIALLED} worker `{name}` (rank {rank}) within {seconds} s"),
     }
+}
+
+fn ids(list: &[u64]) -> Vec<ArrayId> {
+    list.iter().copied().map(ArrayId).collect()
 }
 
 /// The number of a hash; what is no hash is nobody's.
@@ -366,8 +420,8 @@ mod tests {
     #[test]
     fn orders_wait_for_programs_of_their_own_client_only() {
         let hub = Hub::listen("127.0.0.1:0", Security::Plain, HubOptions::default()).unwrap();
-        let sessions =
-            Sessions::new(hub, (Options::default(), Scheme::default()), Refusals::new(None));
+        let how = (Options::default(), Scheme::default());
+        let sessions = Sessions::new(hub, how, 1 << 20, Refusals::new(None));
         let (says, _said) = mpsc::channel(8);
         let session = || {
             Arc::new(Session {
@@ -376,8 +430,9 @@ mod tests {
                 seats: BTreeMap::new(),
                 ranks: 2,
                 memory: 1 << 20,
-                programs: Mutex::default(),
+                programs: Mutex::new(Recent::new(9, 1 << 20)),
                 later: Mutex::default(),
+                visits: Arc::default(),
             })
         };
         let (one, other) = (session(), session());

@@ -1,16 +1,18 @@
 //! Programs that a worker has lowered, by the hash of their texts.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_geometry::Fingerprint;
-use pantile_ir::lower::{Executable, Recipe};
+use pantile_ir::Type;
+use pantile_ir::lower::{Executable, Recipe, SlotId};
 
+use crate::recent::Recent;
 use crate::wire::PROGRAM_MAX;
 
-/// Programs that are kept; then it starts afresh.
+/// Programs that are kept, and bytes of their texts; the oldest go first.
 const KEPT: usize = 256;
+const TEXTS_MAX: usize = 128 << 20;
 
 /// Most steps that a program may become.
 const STEPS_MAX: usize = 1 << 20;
@@ -20,13 +22,22 @@ pub(crate) struct Prepared {
     text: String,
     pub(crate) recipe: Arc<Recipe>,
     pub(crate) executable: Arc<Executable>,
+    /// Bytes that it needs on any rank, at most.
+    needed: u64,
+    /// The same if what it spends has to be copied first.
+    pub(crate) most: u64,
 }
 
 /// What this worker has lowered so far, whoever sent it. Several threads may lower at a time.
-#[derive(Default)]
 pub(crate) struct Shelf {
-    known: Mutex<BTreeMap<u128, Arc<Prepared>>>,
+    known: Mutex<Recent<u128, Arc<Prepared>>>,
     lowered: AtomicU64,
+}
+
+impl Default for Shelf {
+    fn default() -> Self {
+        Self { known: Mutex::new(Recent::new(KEPT, TEXTS_MAX)), lowered: AtomicU64::new(0) }
+    }
 }
 
 impl Shelf {
@@ -40,7 +51,7 @@ impl Shelf {
         self.known().get(&hash).filter(|known| known.text == text).cloned()
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<u128, Arc<Prepared>>> {
+    fn known(&self) -> MutexGuard<'_, Recent<u128, Arc<Prepared>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -66,9 +77,8 @@ impl Shelf {
             None => self.lower(hash, text, ranks)?,
         };
         made_for(&prepared.recipe, ranks)?;
-        let needed = (0..ranks.min(4096)).map(|rank| prepared.executable.needed_bytes(rank)).max();
-        match needed.map(|needed| needed as u64) {
-            Some(needed) if needed > memory => Err(format!(
+        match prepared.needed {
+            needed if needed > memory => Err(format!(
                 "the program needs {needed} bytes of memory on a rank, but each can have {memory}"
             )),
             _ => Ok(prepared),
@@ -85,14 +95,29 @@ impl Shelf {
         }
         self.lowered.fetch_add(1, Ordering::Relaxed);
         let (recipe, executable) = (Arc::new(recipe), Arc::new(executable));
-        let prepared = Arc::new(Prepared { text: text.to_owned(), recipe, executable });
-        let mut known = self.known();
-        if known.len() >= KEPT {
-            known.clear();
-        }
-        known.insert(hash, Arc::clone(&prepared));
+        let needs = (0..ranks).map(|rank| {
+            let needed = executable.needed_bytes(rank) as u64;
+            (needed, needed.saturating_add(spent_bytes(&executable, rank)))
+        });
+        let (needed, most) = needs.fold((0, 0), |most, one| (most.0.max(one.0), most.1.max(one.1)));
+        let text = text.to_owned();
+        let prepared = Arc::new(Prepared { text, recipe, executable, needed, most });
+        self.known().insert(hash, Arc::clone(&prepared), prepared.text.len());
         Ok(prepared)
     }
+}
+
+/// Bytes of the arguments that a program spends on a rank.
+fn spent_bytes(executable: &Executable, rank: usize) -> u64 {
+    let bytes = |(number, (slot, _)): (usize, &(SlotId, Type))| {
+        let lent = executable.lent(number).filter(|lent| lent.spent)?;
+        let shape = lent.home.local_shape(rank)?;
+        let elements = shape.iter().fold(1_u64, |all, size| all.saturating_mul(*size as u64));
+        let dtype = executable.slots[slot.index()].dtype;
+        Some(elements.saturating_mul(dtype.bytes() as u64))
+    };
+    let spent = executable.arguments.iter().enumerate().filter_map(bytes);
+    spent.fold(0, u64::saturating_add)
 }
 
 fn made_for(recipe: &Recipe, ranks: usize) -> Result<(), String> {

@@ -51,7 +51,11 @@ impl AxisMap {
         let room = self.room.as_ref().map(|room| self.normal_extent(room));
         self.room = room.filter(|room| *room != held);
         self.held = held;
-        self.periodic = self.periodic && self.leaves_axis();
+        if self.periodic && !self.leaves_axis() {
+            // On an axis with ends a list may be a halo that was clipped.
+            self.periodic = false;
+            return self.with_normal_extents();
+        }
         self
     }
 

@@ -9,6 +9,7 @@ struct Scene {
     start: Instant,
     workers: BTreeMap<u64, mpsc::Receiver<Result<Order, Status>>>,
     clients: BTreeMap<u64, mpsc::Receiver<Result<Answer, Status>>>,
+    credits: BTreeMap<u64, Credit>,
 }
 
 impl Scene {
@@ -20,6 +21,7 @@ impl Scene {
             start,
             workers: workers_at,
             clients: clients_at,
+            credits: BTreeMap::new(),
         };
         for id in workers {
             let (out, orders) = mpsc::channel(64);
@@ -28,9 +30,10 @@ impl Scene {
             scene.hello(*id, VERSION);
         }
         for id in clients {
-            let (out, answers) = mpsc::channel(64);
+            let ((out, answers), credit) = (mpsc::channel(64), Credit::new());
             scene.clients.insert(*id, answers);
-            scene.state.handle(Event::ClientCame(*id, format!("client {id}"), out));
+            scene.credits.insert(*id, credit.clone());
+            scene.state.handle(Event::ClientCame(*id, format!("client {id}"), (out, credit)));
         }
         scene
     }
@@ -50,7 +53,24 @@ impl Scene {
     }
 
     fn ask(&mut self, id: u64, what: ask::What) {
-        self.state.handle(Event::ClientAsked(id, Ask { what: Some(what) }));
+        assert!(self.try_ask(id, what), "the client has no credit");
+    }
+
+    /// Asks something as far as there is credit for it.
+    fn try_ask(&mut self, id: u64, what: ask::What) -> bool {
+        let ask = Ask { what: Some(what) };
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        let waits = std::pin::pin!(self.credits[&id].spend(&ask)).poll(&mut context).is_pending();
+        if waits {
+            return false;
+        }
+        self.state.handle(Event::ClientAsked(id, ask));
+        true
+    }
+
+    fn count(&mut self, worker: u64, [session, rank]: [u64; 2]) {
+        let counts = Counts { session, rank, bytes: 5, programs: 3, ..Counts::default() };
+        self.say(worker, say::What::Counts(counts));
     }
 
     fn open(&mut self, client: u64, ranks: u64) {
@@ -234,17 +254,94 @@ fn workers_of_another_version_are_sent_away() {
 }
 
 #[test]
+fn a_worker_that_says_large_things_of_itself_fills_the_memory() {
+    let hello = |ranks: u32, name: &str| Hello {
+        version: VERSION,
+        name: name.to_owned(),
+        data_address: String::new(),
+        memory: 1000,
+        ranks,
+    };
+    // As many ranks as it likes to host are not written down first.
+    let mut scene = Scene::new(&[1], &[10]);
+    scene.say(1, say::What::Hello(hello(u32::MAX, "w")));
+    scene.open(10, 0);
+    assert_eq!(scene.state.status().sessions, 1);
+    let mut scene = Scene::new(&[1], &[10]);
+    scene.orders(1);
+    scene.say(1, say::What::Hello(hello(1, &"w".repeat(NAME_MAX + 1))));
+    let status = scene.workers.get_mut(&1).unwrap().try_recv().unwrap().unwrap_err();
+    assert!(status.message().contains("a name or an address of 257 bytes"), "{status}");
+}
+
+#[test]
 fn counts_are_added_up() {
     let mut scene = Scene::opened(10);
     scene.ask(10, ask::What::Counts(wire::Nothing {}));
     for (worker, rank) in [(1, 0), (1, 1), (2, 1)] {
-        let counts = Counts { session: 10, rank, bytes: 5, programs: 3, ..Counts::default() };
-        scene.say(worker, say::What::Counts(counts));
+        scene.count(worker, [10, rank]);
     }
     match &scene.answers(10)[..] {
         [answer::What::Counts(counts)] => assert_eq!((counts.bytes, counts.programs), (10, 3)),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_client_that_floods_its_workers_loses_them_for_all() {
+    let mut scene = Scene::opened(10);
+    let whole = scene.credits[&10].left();
+    let free = || ask::What::Free(wire::Free { session: 0, arrays: vec![1] });
+    let flood = |scene: &mut Scene| {
+        let mut asked = 0;
+        while scene.try_ask(10, free()) {
+            asked += 1;
+            assert!(asked < 10_000, "it floods");
+            // Workers take what comes, but their ranks are busy.
+            let counts = |orders: Vec<order::What>| {
+                orders.iter().filter(|order| matches!(order, order::What::Counts(_))).count()
+            };
+            let counts = [1, 2].map(|worker| counts(scene.orders(worker)));
+            assert_eq!(counts[0], counts[1]);
+        }
+        asked
+    };
+    assert!(flood(&mut scene) > 100);
+    // When all ranks have said that they have taken it, it goes on; the client is told nothing.
+    scene.count(1, [10, 0]);
+    assert!(!scene.try_ask(10, free()));
+    scene.count(2, [10, 1]);
+    assert!(flood(&mut scene) > 100);
+    assert!(scene.answers(10).is_empty());
+    for (worker, rank) in [(1, 0), (2, 1)] {
+        scene.count(worker, [10, rank]);
+    }
+    // A run that is done shows the same.
+    scene.program(10);
+    scene.run(10, 1);
+    scene.done(1, [10, 1, 0], None);
+    scene.done(2, [10, 1, 1], None);
+    assert!(matches!(scene.answers(10)[..], [answer::What::Done(_)]));
+    assert_eq!(scene.credits[&10].left(), whole);
+    // Questions that no worker has to answer cost nothing; the largest can be paid.
+    scene.ask(10, ask::What::Status(wire::Nothing {}));
+    assert_eq!(scene.credits[&10].left(), whole);
+    let arrays = vec![u64::MAX; (wire::MESSAGE_MAX - 100) / 10];
+    assert!(scene.try_ask(10, ask::What::Free(wire::Free { session: 0, arrays })));
+}
+
+#[test]
+fn counts_that_a_client_wants_come_after_those_that_nobody_wanted() {
+    let mut scene = Scene::opened(10);
+    scene.state.count(10, false);
+    scene.ask(10, ask::What::Counts(wire::Nothing {}));
+    for round in 0..2 {
+        assert!(scene.answers(10).is_empty(), "{round}");
+        assert!(matches!(scene.orders(1)[..], [order::What::Counts(_)]));
+        scene.count(1, [10, 0]);
+        scene.count(2, [10, 1]);
+    }
+    assert!(matches!(scene.answers(10)[..], [answer::What::Counts(_)]));
 }
 
 #[test]

@@ -1,0 +1,198 @@
+//! What a rank does at a worker, within the memory that it has.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use pantile_comm::{Call, Rank as Number};
+use pantile_engine::{ArrayId, Counters, Crew, Error, Job, Tile};
+
+use super::account::{Account, Loan, Promise};
+use crate::wire::Fault;
+
+/// The part of its memory that a rank sets aside for small programs, and the most of it.
+const WINDOW_PART: u64 = 64;
+const WINDOW_MAX: u64 = 64 << 20;
+
+/// Most arrays of a rank: also empty ones have names.
+const ARRAYS_MAX: usize = 1 << 20;
+
+/// Bytes that every rank of a session sets aside for small programs.
+pub(crate) fn window(memory: u64) -> u64 {
+    (memory / WINDOW_PART).min(WINDOW_MAX)
+}
+
+/// What a rank may use, and what its worker is called.
+pub(crate) struct Means {
+    pub(crate) account: Arc<Account>,
+    /// Set aside for small programs.
+    pub(crate) window: Promise,
+    pub(crate) worker: Arc<str>,
+}
+
+/// A rank with its arrays.
+///
+/// Either all ranks run a program or none does, or some would wait for others for ever. But what
+/// clients bring is known to one rank only. So small programs take their memory out of a window, of
+/// which every rank has as much left as any other; for a large one, and when the window is used up,
+/// the ranks ask each other. Loops of small programs therefore ask once in many turns.
+pub(crate) struct Rank {
+    crew: Crew,
+    number: Number,
+    means: Means,
+    /// Bytes of a window of which nothing is used.
+    whole: u64,
+    /// The arrays that there may be.
+    names: BTreeSet<ArrayId>,
+}
+
+impl Rank {
+    pub(crate) fn new(crew: Crew, means: Means) -> Self {
+        let number = crew.hosted().first().copied().unwrap_or(0);
+        let whole = means.window.bytes();
+        Self { crew, number, means, whole, names: BTreeSet::new() }
+    }
+
+    /// Runs a program that needs at most so many bytes on any rank; says why not.
+    pub(crate) fn run(&mut self, job: &Arc<Job>, most: u64) -> Option<Fault> {
+        self.let_go(&job.forget);
+        let promise = match most <= self.means.window.bytes() {
+            true => self.means.window.split(most),
+            false => match self.agree(job) {
+                Ok(promise) => promise,
+                Err(fault) => return Some(fault),
+            },
+        };
+        let fault = self.crew.run(job).err();
+        for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
+            if job.executable.spends(number) {
+                self.names.remove(id);
+            }
+        }
+        self.names.extend(&job.results);
+        self.settle(Some(promise));
+        fault.map(|error| Fault::execution("", error.to_string()))
+    }
+
+    /// Memory for a large program, if all ranks have enough; fills up the window where they can.
+    fn agree(&mut self, job: &Job) -> Result<Promise, Fault> {
+        // What was just let go is free.
+        self.settle(None);
+        let needed = self.needed(job);
+        let own = self.means.account.promise(needed).or_else(|_| {
+            // Arrays with two names were counted twice.
+            let stored = self.distinct_bytes();
+            self.means.account.settle(stored, None);
+            self.means.account.promise(needed)
+        });
+        let used = self.whole - self.means.window.bytes();
+        let more = own.as_ref().ok().and_then(|_| self.means.account.promise(used).ok());
+        let record = [u8::from(own.is_ok()), u8::from(more.is_some())];
+        let heard = self.ask_all(job, &record);
+        let heard = heard.map_err(|error| Fault::execution("", error.to_string()))?;
+        let all = |at: usize| heard.iter().all(|record| record.get(at) == Some(&1));
+        let own = own.map_err(|short| {
+            let (worker, rank) = (&self.means.worker, self.number);
+            Fault::refused(format!("worker `{worker}`, rank {rank}: the program {short}"))
+        })?;
+        if !all(0) {
+            // The rank that has not enough says more.
+            let text = "the program cannot go on, because another rank has not enough memory";
+            return Err(Fault::execution("", text));
+        }
+        if let Some(more) = more.filter(|_| all(1)) {
+            self.means.window.join(more);
+        }
+        Ok(own)
+    }
+
+    fn ask_all(&mut self, job: &Job, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        if self.crew.size() == 1 {
+            return Ok(vec![record.to_vec()]);
+        }
+        let [low, high] = [job.key, job.key >> 64].map(|half| half & u128::from(u64::MAX));
+        let fingerprint = u64::try_from(low ^ high).unwrap_or(0);
+        self.crew.gather(&Call::here("memory for a program", fingerprint), record)
+    }
+
+    /// Bytes that a program needs here, with copies of what it spends and somebody else still has.
+    fn needed(&mut self, job: &Job) -> u64 {
+        let mut needed = job.executable.needed_bytes(self.number) as u64;
+        for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
+            if job.executable.spends(number)
+                && let Some(tile) = self.find(*id)
+                && Arc::strong_count(&tile) > 2
+            {
+                needed = needed.saturating_add(tile.as_bytes().len() as u64);
+            }
+        }
+        needed
+    }
+
+    fn find(&mut self, id: ArrayId) -> Option<Arc<Tile>> {
+        let tiles = self.crew.get(id, &[]).unwrap_or_default();
+        tiles.into_iter().next().map(|(_, tile)| tile)
+    }
+
+    /// Bytes of all arrays, those with several names once.
+    fn distinct_bytes(&mut self) -> u64 {
+        let (mut seen, mut bytes) = (BTreeSet::new(), 0);
+        for id in self.names.clone() {
+            match self.find(id) {
+                Some(tile) if seen.insert(Arc::as_ptr(&tile).addr()) => {
+                    bytes += tile.as_bytes().len() as u64;
+                }
+                Some(_) => {}
+                None => {
+                    self.names.remove(&id);
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Keeps an array for which memory was promised.
+    pub(crate) fn put(&mut self, id: ArrayId, tile: Tile, promise: Promise) -> Result<(), String> {
+        if self.names.len() >= ARRAYS_MAX {
+            return Err(format!("the rank keeps {ARRAYS_MAX} arrays already"));
+        }
+        let mut tile = Some(tile);
+        let nothing = || Tile::zeroed(pantile_engine::DType::U8, 0);
+        let put = self.crew.put(id, |_| tile.take().unwrap_or_else(nothing));
+        self.names.insert(id);
+        self.settle(Some(promise));
+        put.map_err(|error| error.to_string())
+    }
+
+    /// Lends an array to somebody who reads it.
+    pub(crate) fn get(&mut self, id: ArrayId) -> Option<Loan> {
+        self.find(id).map(|tile| self.means.account.lend(tile))
+    }
+
+    pub(crate) fn forget(&mut self, ids: &[ArrayId]) {
+        self.let_go(ids);
+        self.settle(None);
+    }
+
+    fn let_go(&mut self, ids: &[ArrayId]) {
+        if !ids.is_empty() {
+            self.crew.forget(ids);
+            ids.iter().for_each(|id| _ = self.names.remove(id));
+        }
+    }
+
+    pub(crate) fn set_threads(&mut self, threads: usize) {
+        // The number was checked before it was sent; what is wrong changes nothing.
+        let _ = self.crew.set_threads(threads);
+    }
+
+    /// What it has done so far, and the bytes that it keeps.
+    pub(crate) fn counts(&mut self) -> (Counters, u64) {
+        (self.crew.counters(), self.crew.stored_bytes() as u64)
+    }
+
+    /// Takes note of what is kept now, before anybody is told that something is done.
+    fn settle(&mut self, promise: Option<Promise>) {
+        let stored = self.crew.stored_bytes() as u64;
+        self.means.account.settle(stored, promise);
+    }
+}
