@@ -1,6 +1,8 @@
 //! Loops over tiles: kernels get pointers into the memory of this rank.
 #![allow(unsafe_code, reason = "loops may write the memory that they read, at the same places")]
 
+use std::ops::Range;
+
 use pantile_ir::lower::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Part, Places, SlotId};
 use pantile_kernels::lanes::{Program, RawSource, RawTarget, Scratch, map_raw};
 use pantile_kernels::{DType, Error as KernelError};
@@ -60,6 +62,16 @@ pub(crate) struct LanePlaces {
     pub(crate) strides: Vec<isize>,
 }
 
+/// Where rows lie, the first axis being that of rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    /// The first and the last lane of the first row.
+    pub(crate) lowest: isize,
+    pub(crate) highest: isize,
+    /// Lanes from one row to the next.
+    pub(crate) step: isize,
+}
+
 /// A part of a box: all of it, or what lies in a range along one axis.
 pub(crate) struct Piece {
     pub(crate) shape: SmallVec<[usize; 8]>,
@@ -79,6 +91,14 @@ impl Piece {
         let range = cut.range(number);
         piece.shape[cut.axis] = range.len();
         piece.from = (cut.axis, range.start);
+        piece
+    }
+
+    /// Some rows of a box.
+    fn rows(shape: &[usize], rows: Range<usize>) -> Self {
+        let mut piece = Self::all(shape);
+        piece.shape[0] = rows.len();
+        piece.from = (0, rows.start);
         piece
     }
 
@@ -103,6 +123,16 @@ impl LanePlaces {
         };
         let strides = places.strides.iter().map(|stride| stride * step).collect();
         Self { tile, offset: places.offset * step + shift, strides }
+    }
+
+    /// Where the rows of a box of this shape lie.
+    pub(crate) fn rows(&self, shape: &[usize]) -> Rows {
+        let (mut lowest, mut highest) = (self.offset, self.offset);
+        for (stride, length) in self.strides.iter().zip(shape).skip(1) {
+            let reach = stride * length.saturating_sub(1).cast_signed();
+            (lowest, highest) = (lowest + reach.min(0), highest + reach.max(0));
+        }
+        Rows { lowest, highest, step: self.strides.first().copied().unwrap_or(0) }
     }
 
     fn source(&self, tiles: Tiles<'_>, piece: &Piece) -> RawSource<'_> {
@@ -174,6 +204,30 @@ impl BoxLoop {
             });
         }
         sources
+    }
+
+    /// The places in memory that it reads, and then those that it writes.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &LanePlaces> {
+        self.read_places().chain(&self.writes)
+    }
+
+    /// The places in memory that it reads.
+    pub(crate) fn read_places(&self) -> impl Iterator<Item = &LanePlaces> {
+        self.reads.iter().filter_map(|read| match read {
+            BoxRead::Tile(places) => Some(places),
+            BoxRead::Index(..) => None,
+        })
+    }
+
+    /// Runs a program over some rows of the box.
+    pub(crate) fn map_rows(
+        &self,
+        program: &Program,
+        rows: Range<usize>,
+        tiles: Tiles<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        self.map_piece(program, tiles, &Piece::rows(&self.shape, rows), scratch)
     }
 
     /// Runs a program over the box.

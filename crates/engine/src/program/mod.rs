@@ -16,6 +16,7 @@ mod repeat;
 mod run;
 #[cfg(test)]
 mod tests;
+mod trail;
 mod watch;
 
 use std::sync::Arc;

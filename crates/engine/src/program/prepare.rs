@@ -14,6 +14,7 @@ use super::contract::PreparedContract;
 use super::fold::{PreparedFinish, PreparedProduct};
 use super::look::{self, PreparedLook};
 use super::loops::{BoxCopy, BoxLoop, dense};
+use super::trail::Trail;
 use crate::joint::Joint;
 use crate::{Engine, Error, Movement};
 
@@ -46,6 +47,8 @@ pub(crate) struct PreparedLoop {
     pub(crate) folds: Vec<pantile_kernels::reduce::Fold>,
     /// Slots of folds, which start at the neutral element.
     pub(crate) reduced: Vec<usize>,
+    /// How it follows the step before it, if it can go right behind it.
+    pub(crate) trail: Option<Trail>,
 }
 
 /// Halos that travel, and what is done meanwhile and then.
@@ -98,7 +101,23 @@ pub(crate) fn steps(
             None => prepared.push(prepare(engine, executable, step)?),
         }
     }
+    follow(&mut prepared);
     Ok(prepared)
+}
+
+/// Finds the loops that can go right behind the step before them. One that others follow follows
+/// nobody.
+fn follow(steps: &mut [Prepared]) {
+    let mut first = 0;
+    while let [one, other, ..] = &mut steps[first..] {
+        first += 1;
+        if let Some(trail) = Trail::between(one, other)
+            && let Prepared::Compute(second) = other
+        {
+            second.trail = Some(trail);
+            first += 1;
+        }
+    }
 }
 
 fn prepare(engine: &mut Engine, executable: &Executable, step: &Step) -> Result<Prepared, Error> {
@@ -183,6 +202,7 @@ pub(crate) fn prepare_loop(
         copies,
         folds,
         reduced: reduced.collect(),
+        trail: None,
     })
 }
 

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::loops::{Means, Tiles};
 use super::prepare::{Prepared, PreparedExchange, PreparedLoop};
+use super::trail::{self, Trail};
 use super::watch::{Event, Overlap, Watch};
 use crate::{Engine, Error, Tile};
 
@@ -24,8 +25,40 @@ pub(crate) struct Running<'a, 'w> {
 impl Running<'_, '_> {
     pub(crate) fn steps(&mut self, steps: &[Prepared]) -> Result<(), Error> {
         match self.watch {
-            None => steps.iter().try_for_each(|step| self.step(step)),
+            None => self.unwatched(steps),
             Some(_) => steps.iter().try_for_each(|step| self.watched(step)),
+        }
+    }
+
+    /// Steps of which loops may go right behind the step before them.
+    fn unwatched(&mut self, mut steps: &[Prepared]) -> Result<(), Error> {
+        while let [step, rest @ ..] = steps {
+            steps = match rest {
+                [Prepared::Compute(second), rest @ ..]
+                    if second.trail.as_ref().is_some_and(|trail| trail.is_alone(&self.means)) =>
+                {
+                    self.together(step, second)?;
+                    rest
+                }
+                _ => {
+                    self.step(step)?;
+                    rest
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// A step, and a loop right behind it.
+    fn together(&mut self, step: &Prepared, second: &PreparedLoop) -> Result<(), Error> {
+        match (step, &second.trail) {
+            (Prepared::Compute(first), Some(trail)) => {
+                trail.run([first, second], 0, self.tiles.as_slice().into(), &mut self.means)
+            }
+            (Prepared::Exchange(exchange), Some(trail)) => {
+                self.exchange(exchange, Some((second, trail)), Location::caller())
+            }
+            _ => unreachable!("only loops have trails"),
         }
     }
 
@@ -51,7 +84,7 @@ impl Running<'_, '_> {
                 let [from, to] = self.tiles.get_disjoint_mut([*from, *to]).expect("two memories");
                 self.engine.run_at(movement, from, to, place)
             }
-            Prepared::Exchange(exchange) => self.exchange(exchange, place),
+            Prepared::Exchange(exchange) => self.exchange(exchange, None, place),
             Prepared::Look(look) => self.look(look, place),
             Prepared::Finish(finish) => {
                 finish.run(self.tiles);
@@ -88,10 +121,13 @@ impl Running<'_, '_> {
             .try_for_each(|boxed| boxed.fold(&one.program, &one.folds, tiles, &mut self.means))
     }
 
-    /// Halos travel; what needs none of them is computed meanwhile, the rest afterwards.
+    /// Halos travel; what needs none of them is computed meanwhile, the rest afterwards. Where a loop
+    /// goes right behind, only the first rows are computed meanwhile: nobody may change what others
+    /// still read.
     fn exchange(
         &mut self,
         exchange: &PreparedExchange,
+        then: Option<(&PreparedLoop, &Trail)>,
         place: &'static Location<'static>,
     ) -> Result<(), Error> {
         let (tiles, means) = (&*self.tiles, &mut self.means);
@@ -101,7 +137,12 @@ impl Running<'_, '_> {
         let mut core = || {
             let Some((one, _)) = &exchange.during else { return Ok(()) };
             let posted = watched.then(Instant::now);
-            one.store(tiles.as_slice().into(), means)?;
+            match then {
+                None => one.store(tiles.as_slice().into(), means)?,
+                Some((_, trail)) => {
+                    trail::rows(one, 0..trail.ahead(), tiles.as_slice().into(), means)?;
+                }
+            }
             times = posted.map(|posted| (posted, Instant::now()));
             Ok(())
         };
@@ -110,7 +151,13 @@ impl Running<'_, '_> {
         self.overlap =
             times.map(|(posted, interior)| Overlap { posted, interior, arrived: Instant::now() });
         let tiles = self.tiles.as_slice().into();
-        edges.iter().try_for_each(|boxed| boxed.map(&one.program, tiles, &mut self.means))
+        edges.iter().try_for_each(|boxed| boxed.map(&one.program, tiles, &mut self.means))?;
+        match then {
+            None => Ok(()),
+            Some((second, trail)) => {
+                trail.run([one, second], trail.ahead(), tiles, &mut self.means)
+            }
+        }
     }
 }
 
