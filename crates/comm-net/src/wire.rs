@@ -1,6 +1,6 @@
 //! A connected socket that never blocks, plain or under TLS, and how to wait for it.
 
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -102,6 +102,14 @@ impl Wire {
         again(|| match self.tls() {
             None => (&self.socket).read(room),
             Some(mut tls) => tls.read(&self.socket, room),
+        })
+    }
+
+    /// As [`Wire::try_read`], into several slices, none of them empty.
+    pub(crate) fn try_read_vectored(&self, rooms: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        again(|| match self.tls() {
+            None => (&self.socket).read_vectored(rooms),
+            Some(mut tls) => tls.read_vectored(&self.socket, rooms),
         })
     }
 
@@ -225,6 +233,29 @@ impl Tls {
                 return Ok(0);
             }
         }
+    }
+
+    /// Reads slice by slice, as far as there is plaintext. What goes wrong behind the first bytes
+    /// goes wrong again with the next call.
+    fn read_vectored(
+        &mut self,
+        socket: &TcpStream,
+        rooms: &mut [IoSliceMut<'_>],
+    ) -> io::Result<usize> {
+        let mut got = 0;
+        for room in rooms {
+            match self.read(socket, room) {
+                Ok(count) => {
+                    got += count;
+                    if count < room.len() {
+                        break;
+                    }
+                }
+                Err(_) if got > 0 => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(got)
     }
 
     /// Takes more ciphertext: false at the end.

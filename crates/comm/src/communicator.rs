@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{Call, CommError, Failure, Memory, Piece, Rank, Tag, Ticket, Transport, Windows};
+use crate::{
+    Call, CommError, Failure, Memory, Piece, Rank, Scattered, Tag, Ticket, Transport, Windows,
+};
 
 /// The one channel of operations. Ranks call operations in the same order, so messages between two
 /// ranks match by order alone, and their heads tell when they do not.
@@ -55,6 +57,13 @@ impl Communicator {
     #[must_use]
     pub fn part_bytes(&self) -> usize {
         self.transport.part_bytes()
+    }
+
+    /// Bodies whose ranges have at least so many bytes each are better left where they lie than
+    /// packed; nothing if scattered bodies are not taken.
+    #[must_use]
+    pub fn run_bytes(&self) -> Option<usize> {
+        self.transport.run_bytes()
     }
 
     /// Why the world ended, if it did.
@@ -159,6 +168,24 @@ impl Operation<'_> {
     /// As [`Transport::post_receive`].
     pub fn receive(&mut self, from: Rank, room: &Piece) -> Result<Ticket, CommError> {
         self.transport.post_receive(from, TAG, room)
+    }
+
+    /// As [`Operation::send`], from several ranges of memory.
+    ///
+    /// # Errors
+    /// As [`Transport::post_send_scattered`].
+    pub fn send_scattered(&mut self, to: Rank, body: &Scattered) -> Result<(), CommError> {
+        let ticket = self.transport.post_send_scattered(to, TAG, body)?;
+        self.sends.push(ticket);
+        Ok(())
+    }
+
+    /// As [`Operation::receive`], into several ranges of memory.
+    ///
+    /// # Errors
+    /// As [`Transport::post_receive_scattered`].
+    pub fn receive_scattered(&mut self, from: Rank, room: &Scattered) -> Result<Ticket, CommError> {
+        self.transport.post_receive_scattered(from, TAG, room)
     }
 
     /// Waits for a message that room was made for, or that was begun to be sent.

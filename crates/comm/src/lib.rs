@@ -44,7 +44,7 @@ pub use call::Call;
 pub use communicator::{Communicator, Operation};
 pub use error::{CommError, Failure};
 pub use head::{HEAD_BYTES, Head};
-pub use memory::{Memory, Piece};
+pub use memory::{Memory, Piece, Ranges, Scattered};
 pub use options::{Options, OptionsError};
 pub use outcome::RankError;
 pub use transport::{Rank, Tag, Ticket, Transport, Windows};

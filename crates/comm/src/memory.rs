@@ -8,6 +8,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 mod pages;
+mod ranges;
+
+pub use ranges::{Ranges, Scattered};
 
 /// Start of own memory: a cache line, enough for every vector instruction.
 const ALIGNMENT: usize = 64;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Call, CommError, Failure, Memory, Piece};
+use crate::{Call, CommError, Failure, Memory, Piece, Scattered};
 
 /// A worker's number in the world.
 pub type Rank = usize;
@@ -35,6 +35,9 @@ pub struct Ticket(pub u64);
 ///    does too.
 /// 6. From posting to the end of waiting the poster leaves the body alone, and does not look at a
 ///    room. Memory of messages that never end is kept alive.
+/// 7. Where a transport takes scattered bodies, a body is its bytes in order, wherever they lie: the
+///    other side may have it in one piece, or in other ranges. What lies between the ranges is
+///    neither read nor written.
 ///
 /// Dropping a transport leaves the world: peers that wait for this rank are told.
 pub trait Transport: Send {
@@ -51,6 +54,12 @@ pub trait Transport: Send {
     /// while they travel. The same on every rank of a world; by default nothing is gained by that.
     fn part_bytes(&self) -> usize {
         usize::MAX
+    }
+
+    /// Bodies whose ranges have at least so many bytes each are better left where they lie than
+    /// packed; nothing if scattered bodies are not taken at all, as by default.
+    fn run_bytes(&self) -> Option<usize> {
+        None
     }
 
     /// From now on this rank is in `call`.
@@ -73,6 +82,32 @@ pub trait Transport: Send {
     /// # Errors
     /// If there is no such rank, or the world has failed.
     fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError>;
+
+    /// As [`Transport::post_send`], from several ranges of memory.
+    ///
+    /// # Errors
+    /// The same, and always where scattered bodies are not taken.
+    fn post_send_scattered(
+        &mut self,
+        _to: Rank,
+        _tag: Tag,
+        _body: &Scattered,
+    ) -> Result<Ticket, CommError> {
+        Err(in_one_piece(self.rank(), self.name()))
+    }
+
+    /// As [`Transport::post_receive`], into several ranges of memory.
+    ///
+    /// # Errors
+    /// The same, and always where scattered bodies are not taken.
+    fn post_receive_scattered(
+        &mut self,
+        _from: Rank,
+        _tag: Tag,
+        _room: &Scattered,
+    ) -> Result<Ticket, CommError> {
+        Err(in_one_piece(self.rank(), self.name()))
+    }
 
     /// Waits for a ticket, which is used up.
     ///
@@ -100,6 +135,12 @@ pub trait Transport: Send {
 
     /// Why the world ended, if it did.
     fn failure(&self) -> Option<Arc<Failure>>;
+}
+
+/// What a transport answers that does not take scattered bodies.
+fn in_one_piece(rank: Rank, name: &str) -> CommError {
+    let (call, reason) = (format!("a scattered body over {name}"), "bodies are in one piece");
+    CommError::Backend { rank, call, reason: reason.to_owned() }
 }
 
 /// Looking at a peer's memory for the duration of one call.

@@ -1,6 +1,7 @@
 //! Where the elements of a region lie in one memory.
 
 mod cut;
+mod runs;
 
 use pantile_geometry::{Indices, Slab};
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pantile_comm::{Call, CommError, Failure, Head, Piece, Rank, Tag, Ticket};
+use pantile_comm::{Call, CommError, Failure, Head, Rank, Tag, Ticket};
 
 use super::lanes::{Arrived, Body, Lane, Posted};
 use super::output::Sending;
 use super::peer::{CREDIT_BYTES, CREDIT_MESSAGES, Credit, Filling, Held, Peer, Presence};
-use super::room;
+use super::room::{self, Place};
 use crate::notice::{HeadBytes, Notice};
 use crate::wire::Wire;
 
@@ -127,12 +127,12 @@ impl Desk {
     }
 
     /// A room is full.
-    pub(crate) fn fill(&mut self, ticket: Ticket, piece: Piece) {
+    pub(crate) fn fill(&mut self, ticket: Ticket, place: Place) {
         self.complete(ticket);
         if let Some(task) = self.tasks.get_mut(&ticket)
             && task.any_length
         {
-            task.body = Some(room::into_vector(piece));
+            task.body = Some(room::into_vector(place));
         }
     }
 
@@ -143,25 +143,25 @@ impl Desk {
     }
 
     /// Sends a message.
-    pub(crate) fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Ticket {
+    pub(crate) fn post_send(&mut self, to: Rank, tag: Tag, body: Place) -> Ticket {
         let head = Head::encode(&self.current(), body.len());
         let ticket = self.task(to, false);
         let Some(peer) = &mut self.peers[to] else {
-            let body = Body::Here(room::body(body, 0..body.len()).to_vec());
+            let mut copy = Vec::with_capacity(body.len());
+            body.append_to(0..body.len(), &mut copy);
             self.complete(ticket);
-            self.deliver(to, tag, Arrived { head, body });
+            self.deliver(to, tag, Arrived { head, body: Body::Here(copy) });
             return ticket;
         };
-        let held = Held { ticket, tag, head, body: body.clone() };
         if peer.presence != Presence::There || peer.mute {
             // A small message would have been gone by now; for a large one nobody makes room.
             if body.len() <= SMALL_MAX {
                 self.complete(ticket);
             }
         } else if peer.allowance.messages == 0 || !peer.held.is_empty() {
-            peer.held.push_back(held);
+            peer.held.push_back(Held { ticket, tag, head, body });
         } else {
-            self.dispatch(to, held);
+            self.dispatch(to, Held { ticket, tag, head, body });
         }
         ticket
     }
@@ -174,7 +174,7 @@ impl Desk {
         if bytes <= SMALL_MAX && bytes as u64 <= peer.allowance.bytes {
             peer.allowance.bytes -= bytes as u64;
             let front = Notice::Message { tag, head }.encode(bytes);
-            let sent = peer.output.send(&peer.wire, &front, room::body(&held.body, 0..bytes));
+            let sent = peer.output.send(&peer.wire, &front, &held.body);
             if sent.is_err() {
                 self.mute(to);
             }
@@ -187,8 +187,8 @@ impl Desk {
         self.flush(to);
     }
 
-    /// Makes room for a message; without a piece, of any length.
-    pub(crate) fn post_receive(&mut self, from: Rank, tag: Tag, room: Option<Piece>) -> Ticket {
+    /// Makes room for a message; without a place, of any length.
+    pub(crate) fn post_receive(&mut self, from: Rank, tag: Tag, room: Option<Place>) -> Ticket {
         let (ticket, call) = (self.task(from, room.is_none()), self.current());
         let lane = self.lanes[from].entry(tag).or_default();
         lane.rooms.push_back(Posted { ticket, call, room });
@@ -216,7 +216,7 @@ impl Desk {
         from: Rank,
         tag: Tag,
         head: &HeadBytes,
-    ) -> Option<(Ticket, Piece)> {
+    ) -> Option<(Ticket, Place)> {
         let lane = self.lanes[from].get_mut(&tag)?;
         if !lane.mail.is_empty() {
             return None;
@@ -255,8 +255,8 @@ impl Desk {
             return Err(CommError::Length { rank, call, peer: from, expected, got });
         }
         match (arrived.body, posted.room) {
-            (Body::Here(body), Some(mut piece)) => {
-                room::room(&mut piece, 0..bytes).copy_from_slice(&body);
+            (Body::Here(body), Some(mut place)) => {
+                place.put(0, &body);
                 self.complete(posted.ticket);
             }
             (Body::Here(body), None) => {
@@ -266,13 +266,13 @@ impl Desk {
                 }
             }
             (Body::There(number), room) => {
-                let piece = room.or_else(|| room::vector_room(bytes));
-                let piece = piece.ok_or_else(|| CommError::Backend {
+                let place = room.or_else(|| room::vector_room(bytes));
+                let place = place.ok_or_else(|| CommError::Backend {
                     rank: self.rank,
                     call: format!("room for {bytes} bytes from rank {from} in {}", posted.call),
                     reason: "there is not so much memory".to_owned(),
                 })?;
-                self.grant(from, number, Filling { ticket: posted.ticket, piece, at: 0 });
+                self.grant(from, number, Filling { ticket: posted.ticket, place, at: 0 });
             }
         }
         Ok(())
@@ -282,8 +282,8 @@ impl Desk {
     fn grant(&mut self, from: Rank, number: u64, filling: Filling) {
         let Some(peer) = &mut self.peers[from] else { return };
         peer.output.push(&Notice::Grant { number });
-        if filling.piece.is_empty() {
-            self.fill(filling.ticket, filling.piece);
+        if filling.place.is_empty() {
+            self.fill(filling.ticket, filling.place);
         } else {
             peer.filling.insert(number, filling);
         }

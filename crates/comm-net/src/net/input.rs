@@ -2,9 +2,9 @@
 
 use std::io;
 
-use pantile_comm::{Piece, Tag, Ticket};
+use pantile_comm::{Tag, Ticket};
 
-use super::room;
+use super::room::Place;
 use crate::frame::{BODY_MAX, FRONT_BYTES, FrameError, Front};
 use crate::notice::{HeadBytes, Notice};
 use crate::wire::Wire;
@@ -19,7 +19,7 @@ const DIRECT_BYTES: usize = 8 << 10;
 /// Where the body of the current frame goes.
 pub(crate) enum Target {
     /// Into a room; with a number if it is a part of a large message.
-    Room { ticket: Ticket, piece: Piece, at: usize, number: Option<u64> },
+    Room { ticket: Ticket, place: Place, at: usize, number: Option<u64> },
     /// Into the mail.
     Mail { tag: Tag, head: HeadBytes, body: Vec<u8>, at: usize },
     /// Nowhere.
@@ -69,10 +69,8 @@ impl Input {
             let count = self.missing.min(self.stop - self.start);
             if count > 0 {
                 let from = self.start..self.start + count;
-                if let Some(target) = &mut self.target
-                    && let Some(place) = target.place(count)
-                {
-                    place.copy_from_slice(&self.buffer[from]);
+                if let Some(target) = &mut self.target {
+                    target.put(&self.buffer[from]);
                 }
                 self.start += count;
                 self.missing -= count;
@@ -104,12 +102,11 @@ impl Input {
             (self.start, self.stop) = (0, 0);
             if self.missing >= DIRECT_BYTES
                 && let Some(target) = &mut self.target
-                && let Some(place) = target.open(self.missing)
+                && let Some(read) = target.read(wire, self.missing)
             {
-                let count = wire.try_read(place)?;
-                target.advance(count);
+                let (count, full) = read?;
                 self.missing -= count;
-                return Ok((count, self.missing == 0 || wire.reads_ahead()));
+                return Ok((count, full || wire.reads_ahead()));
             }
         }
         if self.stop == self.buffer.len() {
@@ -124,29 +121,35 @@ impl Input {
 }
 
 impl Target {
-    /// The place of the next bytes, without taking it.
-    fn open(&mut self, count: usize) -> Option<&mut [u8]> {
-        match self {
-            Self::Room { piece, at, .. } => Some(room::room(piece, *at..*at + count)),
-            Self::Mail { body, at, .. } => Some(&mut body[*at..*at + count]),
-            Self::Skip => None,
+    /// Reads up to so many of the next bytes: how many, and whether that is all there was place
+    /// for. Nothing if they go nowhere.
+    fn read(&mut self, wire: &Wire, most: usize) -> Option<io::Result<(usize, bool)>> {
+        let (read, at) = match self {
+            Self::Room { place, at, .. } => (place.read(wire, *at..*at + most), at),
+            Self::Mail { body, at, .. } => {
+                let read = wire.try_read(&mut body[*at..*at + most]);
+                (read.map(|count| (count, count == most)), at)
+            }
+            Self::Skip => return None,
+        };
+        if let Ok((count, _)) = read {
+            *at += count;
         }
+        Some(read)
     }
 
-    fn advance(&mut self, count: usize) {
+    /// Takes the next bytes.
+    fn put(&mut self, bytes: &[u8]) {
         match self {
-            Self::Room { at, .. } | Self::Mail { at, .. } => *at += count,
+            Self::Room { place, at, .. } => {
+                place.put(*at, bytes);
+                *at += bytes.len();
+            }
+            Self::Mail { body, at, .. } => {
+                body[*at..*at + bytes.len()].copy_from_slice(bytes);
+                *at += bytes.len();
+            }
             Self::Skip => {}
-        }
-    }
-
-    /// The place of the next bytes, which are taken.
-    fn place(&mut self, count: usize) -> Option<&mut [u8]> {
-        self.advance(count);
-        match self {
-            Self::Room { piece, at, .. } => Some(room::room(piece, *at - count..*at)),
-            Self::Mail { body, at, .. } => Some(&mut body[*at - count..*at]),
-            Self::Skip => None,
         }
     }
 }

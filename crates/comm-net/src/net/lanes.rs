@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use pantile_comm::{Call, Piece, Ticket};
+use pantile_comm::{Call, Ticket};
 
+use super::room::Place;
 use crate::notice::HeadBytes;
 
 /// A message that came before its room.
@@ -27,7 +28,7 @@ pub(crate) struct Posted {
     /// The call that made room.
     pub(crate) call: Arc<Call>,
     /// None for a message of any length.
-    pub(crate) room: Option<Piece>,
+    pub(crate) room: Option<Place>,
 }
 
 /// One channel from one rank, as far as messages and rooms have not met.

@@ -25,7 +25,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pantile_comm::{
-    Call, CommError, Failure, Options, Piece, Rank, Tag, Ticket, Transport, Windows,
+    Call, CommError, Failure, Options, Piece, Rank, Scattered, Tag, Ticket, Transport, Windows,
 };
 
 use crate::hub::lock;
@@ -35,6 +35,7 @@ use crate::wire::Wire;
 use clock::Patience;
 use desk::Desk;
 use peer::{Peer, Presence};
+use room::Place;
 
 /// How long a rank that leaves waits for its last messages to go, while none of them moves.
 const GRACE: Duration = Duration::from_secs(2);
@@ -42,6 +43,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Bodies of more bytes are better sent in parts: a few of them fit into a cache together, and one is
 /// much more than the notices that announce it.
 const PART_BYTES: usize = 256 << 10;
+
+/// Ranges of so many bytes are as well read and written one by one as copied together before.
+const RUN_BYTES: usize = 4 << 10;
 
 /// What a rank and its attendant share.
 pub(crate) struct Shared {
@@ -142,6 +146,22 @@ impl Net {
         Handle { shared: Arc::clone(&self.shared) }
     }
 
+    fn send(&self, to: Rank, tag: Tag, body: Place) -> Result<Ticket, CommError> {
+        let mut desk = self.shared.lock();
+        desk.check_rank(to)?;
+        let ticket = desk.post_send(to, tag, body);
+        self.posted(&desk, to);
+        Ok(ticket)
+    }
+
+    fn receive(&self, from: Rank, tag: Tag, room: Place) -> Result<Ticket, CommError> {
+        let mut desk = self.shared.lock();
+        desk.check_rank(from)?;
+        let ticket = desk.post_receive(from, tag, Some(room));
+        self.posted(&desk, from);
+        Ok(ticket)
+    }
+
     /// After posting: what has no space now goes as soon as there is some.
     fn posted(&self, desk: &Desk, peer: Rank) {
         if desk.peers[peer].as_ref().is_some_and(Peer::is_behind) {
@@ -210,6 +230,10 @@ impl Transport for Net {
         PART_BYTES
     }
 
+    fn run_bytes(&self) -> Option<usize> {
+        Some(RUN_BYTES)
+    }
+
     fn enter(&mut self, call: &Call) -> Result<(), CommError> {
         let mut desk = self.shared.lock();
         desk.check()?;
@@ -222,19 +246,29 @@ impl Transport for Net {
     }
 
     fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError> {
-        let mut desk = self.shared.lock();
-        desk.check_rank(to)?;
-        let ticket = desk.post_send(to, tag, body);
-        self.posted(&desk, to);
-        Ok(ticket)
+        self.send(to, tag, Place::One(body.clone()))
     }
 
     fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError> {
-        let mut desk = self.shared.lock();
-        desk.check_rank(from)?;
-        let ticket = desk.post_receive(from, tag, Some(room.clone()));
-        self.posted(&desk, from);
-        Ok(ticket)
+        self.receive(from, tag, Place::One(room.clone()))
+    }
+
+    fn post_send_scattered(
+        &mut self,
+        to: Rank,
+        tag: Tag,
+        body: &Scattered,
+    ) -> Result<Ticket, CommError> {
+        self.send(to, tag, Place::Several(body.clone()))
+    }
+
+    fn post_receive_scattered(
+        &mut self,
+        from: Rank,
+        tag: Tag,
+        room: &Scattered,
+    ) -> Result<Ticket, CommError> {
+        self.receive(from, tag, Place::Several(room.clone()))
     }
 
     fn wait(&mut self, ticket: Ticket) -> Result<(), CommError> {

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 
-use pantile_comm::{Piece, Ticket};
+use pantile_comm::Ticket;
 
-use super::room;
+use super::room::Place;
 use crate::notice::Notice;
 use crate::wire::Wire;
 
@@ -16,13 +16,13 @@ const PART_BYTES: usize = 4 << 20;
 pub(crate) struct Sending {
     pub(crate) ticket: Ticket,
     pub(crate) number: u64,
-    pub(crate) body: Piece,
+    pub(crate) body: Place,
     /// Bytes that are sent already.
     at: usize,
 }
 
 impl Sending {
-    pub(crate) fn new(ticket: Ticket, number: u64, body: Piece) -> Self {
+    pub(crate) fn new(ticket: Ticket, number: u64, body: Place) -> Self {
         Self { ticket, number, body, at: 0 }
     }
 }
@@ -60,17 +60,17 @@ impl Output {
     }
 
     /// Sends a small message at once as far as there is space, and queues the rest of it.
-    pub(crate) fn send(&mut self, wire: &Wire, front: &[u8], body: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, wire: &Wire, front: &[u8], body: &Place) -> io::Result<()> {
         let mut sent = 0;
         if self.is_empty() {
-            match wire.try_write(&[IoSlice::new(front), IoSlice::new(body)]) {
+            match body.write(wire, front, 0..body.len()) {
                 Ok(count) => sent = count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
             }
         }
         self.small.extend_from_slice(front.get(sent..).unwrap_or_default());
-        self.small.extend_from_slice(&body[sent.saturating_sub(front.len())..]);
+        body.append_to(sent.saturating_sub(front.len())..body.len(), &mut self.small);
         Ok(())
     }
 
@@ -153,8 +153,7 @@ impl Output {
 impl Part {
     fn write(&mut self, wire: &Wire) -> io::Result<usize> {
         let front = &self.front[self.front_at..];
-        let body = room::body(&self.sending.body, self.sending.at..self.stop);
-        let count = wire.try_write(&[IoSlice::new(front), IoSlice::new(body)])?;
+        let count = self.sending.body.write(wire, front, self.sending.at..self.stop)?;
         let of_front = count.min(front.len());
         self.front_at += of_front;
         self.sending.at += count - of_front;

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use pantile_comm::{Piece, Tag, Ticket};
+use pantile_comm::{Tag, Ticket};
 
 use super::input::Input;
 use super::output::{Output, Sending};
+use super::room::Place;
 use crate::notice::{Doing, HeadBytes};
 use crate::poll::Interest;
 use crate::wire::Wire;
@@ -33,13 +34,13 @@ pub(crate) struct Held {
     pub(crate) ticket: Ticket,
     pub(crate) tag: Tag,
     pub(crate) head: HeadBytes,
-    pub(crate) body: Piece,
+    pub(crate) body: Place,
 }
 
 /// Room for a large message, and how much of it is filled.
 pub(crate) struct Filling {
     pub(crate) ticket: Ticket,
-    pub(crate) piece: Piece,
+    pub(crate) place: Place,
     pub(crate) at: usize,
 }
 

@@ -6,55 +6,176 @@
 //!    room in one place only, behind its lock.
 #![allow(unsafe_code, reason = "reads bodies from and into the memory of messages")]
 
+use std::io::{self, IoSlice, IoSliceMut};
 use std::ops::Range;
 use std::ptr::NonNull;
 
-use pantile_comm::{Memory, Piece};
+use pantile_comm::{Memory, Piece, Scattered};
 
-/// Bytes of a body that was posted and whose wait is not over.
-pub(crate) fn body(piece: &Piece, range: Range<usize>) -> &[u8] {
+use crate::wire::Wire;
+
+/// Slices that are given to the system at once: with ranges of a few KiB that is as much as a socket
+/// has space for.
+const SLICES_MAX: usize = 64;
+
+/// The memory of one message that was posted and whose wait is not over: a body, or a room.
+pub(crate) enum Place {
+    One(Piece),
+    Several(Scattered),
+}
+
+impl Place {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::One(piece) => piece.len(),
+            Self::Several(scattered) => scattered.len(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds bytes of a body to a vector.
+    pub(crate) fn append_to(&self, range: Range<usize>, vector: &mut Vec<u8>) {
+        match self {
+            Self::One(piece) => vector.extend_from_slice(body(piece, range)),
+            Self::Several(scattered) => {
+                body_slices(scattered, range).for_each(|slice| vector.extend_from_slice(slice));
+            }
+        }
+    }
+
+    /// Puts bytes into a room, from byte `at` of it on.
+    pub(crate) fn put(&mut self, at: usize, bytes: &[u8]) {
+        let (range, mut left) = (at..at + bytes.len(), bytes);
+        match self {
+            Self::One(piece) => room(piece, range).copy_from_slice(bytes),
+            Self::Several(scattered) => room_slices(scattered, range).for_each(|slice| {
+                let (these, others) = left.split_at(slice.len());
+                slice.copy_from_slice(these);
+                left = others;
+            }),
+        }
+    }
+
+    /// Writes what there is space for of a front and of bytes of a body.
+    pub(crate) fn write(
+        &self,
+        wire: &Wire,
+        front: &[u8],
+        range: Range<usize>,
+    ) -> io::Result<usize> {
+        match self {
+            Self::One(piece) => {
+                wire.try_write(&[IoSlice::new(front), IoSlice::new(body(piece, range))])
+            }
+            Self::Several(scattered) => {
+                let mut slices = [IoSlice::new(front); SLICES_MAX];
+                let mut count = 1;
+                for (slot, slice) in slices[1..].iter_mut().zip(body_slices(scattered, range)) {
+                    *slot = IoSlice::new(slice);
+                    count += 1;
+                }
+                wire.try_write(&slices[..count])
+            }
+        }
+    }
+
+    /// Reads what has come into bytes of a room: how much, and whether that is all there was place
+    /// for.
+    pub(crate) fn read(&mut self, wire: &Wire, range: Range<usize>) -> io::Result<(usize, bool)> {
+        match self {
+            Self::One(piece) => {
+                let room = room(piece, range);
+                wire.try_read(room).map(|count| (count, count == room.len()))
+            }
+            Self::Several(scattered) => {
+                let mut slices: [IoSliceMut<'_>; SLICES_MAX] =
+                    std::array::from_fn(|_| IoSliceMut::new(&mut []));
+                let (mut count, mut most) = (0, 0);
+                for (slot, slice) in slices.iter_mut().zip(room_slices(scattered, range)) {
+                    most += slice.len();
+                    *slot = IoSliceMut::new(slice);
+                    count += 1;
+                }
+                wire.try_read_vectored(&mut slices[..count]).map(|count| (count, count == most))
+            }
+        }
+    }
+}
+
+fn body(piece: &Piece, range: Range<usize>) -> &[u8] {
     // SAFETY: invariant 1.
     let bytes = unsafe { piece.as_slice() };
     &bytes[range]
 }
 
-/// Bytes of a room that was posted and whose wait is not over.
-pub(crate) fn room(piece: &mut Piece, range: Range<usize>) -> &mut [u8] {
+fn body_slices(scattered: &Scattered, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
+    // SAFETY: invariant 1.
+    unsafe { scattered.slices(range) }
+}
+
+fn room(piece: &mut Piece, range: Range<usize>) -> &mut [u8] {
     // SAFETY: invariant 2; the borrow of the desk's only piece of it excludes a second slice.
     let bytes = unsafe { piece.as_mut_slice() };
     &mut bytes[range]
 }
 
+fn room_slices(scattered: &mut Scattered, range: Range<usize>) -> impl Iterator<Item = &mut [u8]> {
+    // SAFETY: invariant 2; the borrow of the desk's only place of it excludes other slices.
+    unsafe { scattered.slices_mut(range) }
+}
+
 /// Room for a message of any length, which becomes a vector; nothing if there is not so much memory.
-pub(crate) fn vector_room(bytes: usize) -> Option<Piece> {
+pub(crate) fn vector_room(bytes: usize) -> Option<Place> {
     let mut vector: Vec<u8> = Vec::new();
     vector.try_reserve_exact(bytes).ok()?;
     vector.resize(bytes, 0);
     let start = NonNull::new(vector.as_mut_ptr())?;
     // SAFETY: the vector is the owner, its bytes do not move with it, and nobody else knows it.
     let memory = unsafe { Memory::given(start, bytes, Box::new(vector)) };
-    Some(memory.whole())
+    Some(Place::One(memory.whole()))
 }
 
 /// The vector that [`vector_room`] made room of.
-pub(crate) fn into_vector(piece: Piece) -> Vec<u8> {
-    let memory = piece.memory().clone();
-    drop(piece);
+pub(crate) fn into_vector(place: Place) -> Vec<u8> {
+    let memory = match &place {
+        Place::One(piece) => piece.memory().clone(),
+        Place::Several(scattered) => scattered.memory().clone(),
+    };
+    drop(place);
     let owner = memory.into_owner().ok().and_then(|owner| owner.downcast::<Vec<u8>>().ok());
     *owner.expect("the room of one message was made of a vector, and is referred to once")
 }
 
 #[cfg(test)]
 mod tests {
+    use pantile_comm::Ranges;
+
     use super::*;
 
     #[test]
     fn a_vector_is_written_as_a_room_and_comes_back() {
-        let mut piece = vector_room(5).unwrap();
-        room(&mut piece, 1..3).fill(7);
-        assert_eq!(body(&piece, 0..5), [0, 7, 7, 0, 0]);
-        assert_eq!(into_vector(piece), [0, 7, 7, 0, 0]);
+        let mut place = vector_room(5).unwrap();
+        place.put(1, &[7, 8]);
+        let mut copy = vec![1];
+        place.append_to(0..5, &mut copy);
+        assert_eq!(copy, [1, 0, 7, 8, 0, 0]);
+        assert_eq!(into_vector(place), [0, 7, 8, 0, 0]);
         assert!(into_vector(vector_room(0).unwrap()).is_empty());
         assert!(vector_room(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn bytes_are_put_into_ranges_and_taken_out_of_them() {
+        let (memory, ranges) = (Memory::zeroed(9), Ranges::ascending([1..3, 4..7]).unwrap());
+        let mut place = Place::Several(memory.scattered(&ranges));
+        place.put(1, &[1, 2, 3]);
+        let mut copy = Vec::new();
+        place.append_to(0..5, &mut copy);
+        place.append_to(2..3, &mut copy);
+        assert_eq!((place.len(), copy), (5, vec![0, 1, 2, 3, 0, 2]));
+        assert_eq!(body(&memory.whole(), 0..9), [0, 0, 1, 0, 2, 3, 0, 0, 0]);
     }
 }

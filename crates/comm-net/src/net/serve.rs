@@ -131,9 +131,9 @@ impl Desk {
         match notice {
             Notice::Message { tag, head } => {
                 let credit = Credit { messages: 1, bytes: bytes as u64 };
-                if let Some((ticket, piece)) = self.open_room(from, tag, &head) {
+                if let Some((ticket, place)) = self.open_room(from, tag, &head) {
                     self.taken(from, credit, false);
-                    return Ok(Some(Target::Room { ticket, piece, at: 0, number: None }));
+                    return Ok(Some(Target::Room { ticket, place, at: 0, number: None }));
                 }
                 self.expect_less(from, credit)?;
                 return Ok(Some(Target::Mail { tag, head, body: vec![0; bytes], at: 0 }));
@@ -186,21 +186,21 @@ impl Desk {
     /// A part of a large message: goes on where the last one ended.
     fn take_part(&mut self, from: Rank, number: u64, bytes: usize) -> Result<Target, End> {
         let filling = self.peers[from].as_mut().and_then(|peer| peer.filling.remove(&number));
-        let Some(Filling { ticket, piece, at }) = filling else { return Ok(Target::Skip) };
-        if bytes > piece.len() - at {
+        let Some(Filling { ticket, place, at }) = filling else { return Ok(Target::Skip) };
+        if bytes > place.len() - at {
             return Err(meaning("more of a message than was announced"));
         }
-        Ok(Target::Room { ticket, piece, at, number: Some(number) })
+        Ok(Target::Room { ticket, place, at, number: Some(number) })
     }
 
     fn take_body(&mut self, from: Rank, target: Target) {
         match target {
-            Target::Room { ticket, piece, at, number: Some(number) } if at < piece.len() => {
+            Target::Room { ticket, place, at, number: Some(number) } if at < place.len() => {
                 if let Some(peer) = &mut self.peers[from] {
-                    peer.filling.insert(number, Filling { ticket, piece, at });
+                    peer.filling.insert(number, Filling { ticket, place, at });
                 }
             }
-            Target::Room { ticket, piece, .. } => self.fill(ticket, piece),
+            Target::Room { ticket, place, .. } => self.fill(ticket, place),
             Target::Mail { tag, head, body, .. } => {
                 self.deliver(from, tag, Arrived { head, body: Body::Here(body) });
             }

@@ -33,6 +33,7 @@ mod drive;
 mod exchange;
 mod expect;
 mod order;
+mod scattered;
 mod subject;
 mod windows;
 
@@ -77,9 +78,10 @@ const FEW: &[usize] = &[2, 3];
 #[must_use]
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    let groups: [&[Case]; 7] = [
+    let groups: [&[Case]; 8] = [
         order::CASES,
         exchange::CASES,
+        scattered::CASES,
         calls::CASES,
         windows::CASES,
         disagreement::CASES,

@@ -4,7 +4,7 @@
 use std::panic::Location;
 
 use crate::sim::generator::{Generator, mix};
-use crate::{Call, CommError, Memory, Piece, Rank, Tag, Ticket, Transport, Windows};
+use crate::{Call, CommError, Memory, Piece, Rank, Scattered, Tag, Ticket, Transport, Windows};
 
 /// What a case says about one rank.
 pub(super) type Verdict = Result<(), String>;
@@ -68,6 +68,13 @@ impl<'a> Subject<'a> {
     #[track_caller]
     pub(super) fn send_piece(&mut self, to: Rank, tag: u16, body: &Piece) -> Verdict {
         let ticket = told(self.transport.post_send(to, Tag(tag), body))?;
+        self.sends.push(ticket);
+        Ok(())
+    }
+
+    #[track_caller]
+    pub(super) fn send_scattered(&mut self, to: Rank, tag: u16, body: &Scattered) -> Verdict {
+        let ticket = told(self.transport.post_send_scattered(to, Tag(tag), body))?;
         self.sends.push(ticket);
         Ok(())
     }
