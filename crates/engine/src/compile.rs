@@ -1,6 +1,6 @@
 //! From a plan to loops over this rank's memory.
 
-use pantile_comm::Rank;
+use pantile_comm::{Ranges, Rank};
 use pantile_geometry::{Distribution, Operator};
 use pantile_kernels::pack::Twin;
 use pantile_kernels::{DType, Layout, Nest, supports};
@@ -14,6 +14,9 @@ use crate::places::{Arrays, Frame, Places, listed, local_len};
 /// From here on a leg writes past the cache.
 const STREAM_BYTES: usize = 4 << 20;
 
+/// A message in more runs is packed: the list of them is kept with the movement.
+const RUNS_MAX: usize = 1 << 16;
+
 /// Compiles the legs of one movement.
 pub(crate) struct Compiler {
     pub(crate) rank: Rank,
@@ -23,6 +26,8 @@ pub(crate) struct Compiler {
     parts: Parts,
     /// Nothing is computed while messages travel, so they may be packed while they do.
     by_turns: bool,
+    /// What lies in runs of at least so many bytes is not packed.
+    run_bytes: Option<usize>,
     scratch: usize,
 }
 
@@ -30,7 +35,12 @@ impl Compiler {
     /// A compiler for messages that are cut into parts of so many bytes.
     pub(crate) fn new(rank: Rank, dtype: DType, windows: bool, part_bytes: usize) -> Self {
         let parts = Parts { elements: (part_bytes / dtype.bytes()).max(1) };
-        Self { rank, dtype, windows, parts, by_turns: false, scratch: 0 }
+        Self { rank, dtype, windows, parts, by_turns: false, run_bytes: None, scratch: 0 }
+    }
+
+    /// The same for a transport that takes bodies in runs of at least so many bytes as they lie.
+    pub(crate) fn leaving_runs_of(self, run_bytes: Option<usize>) -> Self {
+        Self { run_bytes, ..self }
     }
 
     /// One movement along a path of distributions.
@@ -175,11 +185,14 @@ impl Compiler {
         let body = match layouts.as_slice() {
             _ if self.windows => None,
             [one] if one.contiguous().is_some() => one.contiguous().map(Body::InPlace),
-            _ if self.takes_turns(elements) => {
-                let nest = |one: &Layout, dense: &Layout| Nest::joint(one, dense);
-                Some(self.turns(&layouts, elements, nest)?)
-            }
-            _ => Some(Body::Packed { at: self.buffer(elements), nests: pack(&layouts)? }),
+            _ => match self.scattered(&layouts, elements) {
+                Some(body) => Some(body),
+                None if self.takes_turns(elements) => {
+                    let nest = |one: &Layout, dense: &Layout| Nest::joint(one, dense);
+                    Some(self.turns(&layouts, elements, nest)?)
+                }
+                None => Some(Body::Packed { at: self.buffer(elements), nests: pack(&layouts)? }),
+            },
         };
         Ok(Outgoing { peer: message.peer, elements, body })
     }
@@ -216,14 +229,47 @@ impl Compiler {
             [Part { nest, sets: true, .. }] if nest.target_contiguous().is_some() => {
                 nest.target_contiguous().map(Body::InPlace)
             }
-            // Terms of one sender come before those of the next, so they are not taken in turns.
-            _ if !cover.combines() && self.takes_turns(elements) => {
-                let nest = |one: &Layout, dense: &Layout| Nest::joint(dense, one);
-                Some(self.turns(&targets, elements, nest)?)
+            // Terms of one sender come before those of the next, so they are kept until then.
+            _ if cover.combines() => {
+                Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() })
             }
-            _ => Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() }),
+            _ => match self.scattered(&targets, elements) {
+                Some(body) => Some(body),
+                None if self.takes_turns(elements) => {
+                    let nest = |one: &Layout, dense: &Layout| Nest::joint(dense, one);
+                    Some(self.turns(&targets, elements, nest)?)
+                }
+                None => Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() }),
+            },
         };
         Ok(Incoming { peer, elements, parts, body })
+    }
+
+    /// A message of these layouts where it lies, part by part, if its runs are long enough.
+    fn scattered(&self, layouts: &[Layout], elements: usize) -> Option<Body> {
+        let (least, element) = (self.run_bytes?, self.dtype.bytes());
+        let filled = || layouts.iter().filter(|layout| !layout.is_empty());
+        let shortest = filled().map(Layout::shortest_run).min()?;
+        if !self.by_turns || shortest * element < least || elements / shortest > RUNS_MAX {
+            return None;
+        }
+        let (mut parts, mut ranges, mut room) = (Vec::new(), Vec::new(), self.parts.elements);
+        for mut run in filled().flat_map(Layout::runs) {
+            while !run.is_empty() {
+                let stop = run.end.min(run.start.saturating_add(room));
+                ranges.push(run.start * element..stop * element);
+                room -= stop - run.start;
+                run.start = stop;
+                if room == 0 {
+                    parts.push(Ranges::ascending(ranges.drain(..))?);
+                    room = self.parts.elements;
+                }
+            }
+        }
+        if !ranges.is_empty() {
+            parts.push(Ranges::ascending(ranges)?);
+        }
+        Some(Body::Scattered(parts))
     }
 
     /// True if a message of so many elements is packed, or unpacked, part by part.

@@ -66,6 +66,8 @@ pub struct Engine {
     stop: Option<Arc<AtomicBool>>,
     /// Longer messages are cut into parts of so many bytes.
     part_bytes: usize,
+    /// What lies in runs of at least so many bytes is not packed.
+    run_bytes: Option<usize>,
 }
 
 impl Engine {
@@ -75,6 +77,7 @@ impl Engine {
         Self {
             terrain: Terrain::new(communicator.has_windows()),
             part_bytes: communicator.part_bytes(),
+            run_bytes: communicator.run_bytes(),
             communicator,
             movements: BTreeMap::new(),
             order: VecDeque::new(),
@@ -196,6 +199,15 @@ impl Engine {
     /// travel. Every rank has to set the same. Movements that are kept are forgotten.
     pub fn set_part_bytes(&mut self, bytes: usize) {
         self.part_bytes = bytes.max(1);
+        self.movements.clear();
+        self.order.clear();
+    }
+
+    /// Messages whose elements lie in runs of at least so many bytes are sent from and received
+    /// into the memory of arrays, where the transport can; with nothing, none. Every rank may set
+    /// what it likes. Movements that are kept are forgotten.
+    pub fn set_run_bytes(&mut self, bytes: Option<usize>) {
+        self.run_bytes = bytes.filter(|_| self.communicator.run_bytes().is_some());
         self.movements.clear();
         self.order.clear();
     }
@@ -509,7 +521,8 @@ impl Engine {
     }
 
     fn compiler(&self, dtype: DType) -> Compiler {
-        Compiler::new(self.rank(), dtype, self.terrain.windows, self.part_bytes)
+        let compiler = Compiler::new(self.rank(), dtype, self.terrain.windows, self.part_bytes);
+        compiler.leaving_runs_of(self.run_bytes)
     }
 
     fn check_ranks(&self, distribution: &Distribution) -> Result<(), Error> {

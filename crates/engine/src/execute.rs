@@ -115,7 +115,9 @@ impl<'a> LegRunner<'a> {
                     std::ptr::copy_nonoverlapping(from, start, outgoing.elements * self.element)
                 }
             }
-            Body::Turns { .. } => unreachable!("movements in place take no turns"),
+            Body::Scattered(_) | Body::Turns { .. } => {
+                unreachable!("movements in place have neither runs nor turns")
+            }
         }
     }
 
@@ -131,7 +133,9 @@ impl<'a> LegRunner<'a> {
                     std::ptr::copy_nonoverlapping(start, to, incoming.elements * self.element)
                 }
             }
-            Body::Turns { .. } => unreachable!("movements in place take no turns"),
+            Body::Scattered(_) | Body::Turns { .. } => {
+                unreachable!("movements in place have neither runs nor turns")
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pantile_comm::Rank;
+use pantile_comm::{Ranges, Rank};
 use pantile_geometry::Operator;
 use pantile_kernels::pack::Twin;
 use pantile_kernels::{DType, Nest};
@@ -140,6 +140,8 @@ pub(crate) struct Outgoing {
 pub(crate) enum Body {
     /// Contiguous in the array's own memory, from this element on.
     InPlace(usize),
+    /// Scattered in the array's own memory: the bytes of every part.
+    Scattered(Vec<Ranges>),
     /// Packed into, or to be unpacked from, the message buffers at this byte.
     Packed { at: usize, nests: Vec<Nest> },
     /// Part by part through a few places of the message buffers that take turns, from this byte on:

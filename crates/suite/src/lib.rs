@@ -31,6 +31,7 @@ mod halos;
 mod inner;
 pub mod laws;
 mod layers;
+mod long;
 mod partitions;
 mod primitives;
 pub mod programs;
@@ -80,8 +81,20 @@ pub fn cases() -> Vec<Case> {
 /// # Errors
 /// The first fault, with the name of its case.
 pub fn run_all(world: &World) -> Result<usize, String> {
+    run(world, cases())
+}
+
+/// Runs the cases with long messages, which take too long where every message is cut small.
+///
+/// # Errors
+/// The first fault, with the name of its case.
+pub fn run_long(world: &World) -> Result<usize, String> {
+    run(world, long::cases())
+}
+
+fn run(world: &World, cases: Vec<Case>) -> Result<usize, String> {
     let mut run = 0;
-    for case in cases().into_iter().filter(|case| case.needs <= world.size()) {
+    for case in cases.into_iter().filter(|case| case.needs <= world.size()) {
         (case.body)(world).map_err(|fault| format!("{}: {fault}", case.name))?;
         world.barrier().map_err(|error| format!("after {}: {error}", case.name))?;
         run += 1;

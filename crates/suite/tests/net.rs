@@ -7,20 +7,57 @@ use pantile_comm::{Communicator, Options};
 use pantile_comm_net::{Hub, HubOptions, Seat, Secret, Security, random_id};
 use pantile_spmd::World;
 
+const SIZES: [usize; 5] = [1, 2, 3, 4, 7];
+
 #[test]
 fn every_case_over_the_network() {
-    everything(None);
+    everything(&SIZES, |_| {}, pantile_suite::run_all);
 }
 
 #[test]
 fn every_case_over_the_network_in_parts() {
     // Three numbers are a part: nearly every message is cut, and takes turns.
-    everything(Some(24));
+    let prepare = |world: &World| {
+        world.engine().set_run_bytes(None);
+        world.engine().set_part_bytes(24);
+    };
+    everything(&SIZES, prepare, pantile_suite::run_all);
 }
 
-fn everything(part_bytes: Option<usize>) {
+#[test]
+fn every_case_over_the_network_scattered() {
+    // Nothing is packed but what is combined, or does not ascend.
+    let prepare = |world: &World| {
+        world.engine().set_run_bytes(Some(1));
+        world.engine().set_part_bytes(240);
+    };
+    everything(&SIZES, prepare, pantile_suite::run_all);
+}
+
+#[test]
+fn every_case_over_the_network_packed_by_some() {
+    // One rank packs what another takes as it lies, and the other way round.
+    let prepare = |world: &World| {
+        world.engine().set_run_bytes(world.rank().is_multiple_of(2).then_some(1));
+        world.engine().set_part_bytes(1000);
+    };
+    everything(&[3, 4], prepare, pantile_suite::run_all);
+}
+
+#[test]
+fn long_messages_over_the_network() {
+    everything(&[1, 2, 4], |_| {}, pantile_suite::run_long);
+    let by_some = |world: &World| {
+        let bytes = [None, Some(4096), Some(64 << 10)][world.rank() % 3];
+        world.engine().set_run_bytes(bytes);
+        world.engine().set_part_bytes(100_000);
+    };
+    everything(&[3], by_some, pantile_suite::run_long);
+}
+
+fn everything(sizes: &[usize], prepare: fn(&World), run: fn(&World) -> Result<usize, String>) {
     let hub = Hub::listen("127.0.0.1:0", Security::Plain, HubOptions::default()).unwrap();
-    for size in [1, 2, 3, 4, 7] {
+    for &size in sizes {
         let (world, secret) = (random_id().unwrap(), Secret::random().unwrap());
         let addresses = vec![hub.address().to_string(); size];
         let start = |rank| {
@@ -29,10 +66,8 @@ fn everything(part_bytes: Option<usize>) {
             std::thread::spawn(move || {
                 let net = hub.join(&seat, &Options::default()).unwrap();
                 let world = World::new(Communicator::new(Box::new(net)));
-                if let Some(bytes) = part_bytes {
-                    world.engine().set_part_bytes(bytes);
-                }
-                pantile_suite::run_all(&world)
+                prepare(&world);
+                run(&world)
             })
         };
         let threads: Vec<_> = (0..size).map(start).collect();

@@ -22,3 +22,17 @@ fn every_case_on_the_simulator() {
         }
     }
 }
+
+#[test]
+fn long_messages_on_the_simulator() {
+    let outcome = Sim::default().run(3, |communicator| {
+        let world = World::new(communicator);
+        // The simulator takes bodies in one piece only: this asks for nothing.
+        world.engine().set_run_bytes(Some(1));
+        world.engine().set_part_bytes(100_000);
+        pantile_suite::run_long(&world)
+    });
+    for (rank, result) in outcome.results.into_iter().enumerate() {
+        assert!(result.is_ok(), "rank {rank}: {result:?}");
+    }
+}

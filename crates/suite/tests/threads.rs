@@ -14,3 +14,15 @@ fn every_case_on_threads() {
         }
     }
 }
+
+#[test]
+fn long_messages_on_threads() {
+    for size in [1, 2, 3, 4] {
+        let results = threads::run(size, &Default::default(), |communicator| {
+            pantile_suite::run_long(&World::new(communicator))
+        });
+        for (rank, result) in results.into_iter().enumerate() {
+            assert!(result.is_ok(), "{size} ranks, rank {rank}: {result:?}");
+        }
+    }
+}

@@ -10,6 +10,10 @@
 //! for somebody who waits for it: in round r all parts up to r are on their way, and there is room
 //! for all parts up to r, on every rank that has come so far. So whoever is behind all others can go
 //! on.
+//!
+//! What lies in memory in one piece, or in long runs where the transport takes them, is neither
+//! packed nor unpacked: all of its parts are on their way at once. What a rank gives itself it copies
+//! share by share meanwhile, and moves messages in between.
 
 use std::ops::Range;
 
@@ -17,7 +21,11 @@ use pantile_comm::{CommError, Memory, Operation, Piece, Ticket};
 use pantile_kernels::pack::Share;
 
 use super::LegRunner;
-use crate::movement::{Body, Parts};
+use crate::movement::{Body, Incoming, Parts};
+
+/// Bytes that a rank gives itself before it looks at its messages again: so many that looking costs
+/// little, so few that no socket runs empty for long.
+const SHARE_BYTES: usize = 1 << 20;
 
 impl LegRunner<'_> {
     /// Runs the leg. `tickets` is only lent to be used again.
@@ -31,8 +39,7 @@ impl LegRunner<'_> {
         for incoming in &self.leg.receives {
             let Some(body) = &incoming.body else { continue };
             for part in 0..self.at_once(body, incoming.elements) {
-                let room = self.part(self.to, body, (part, incoming.elements));
-                tickets.push(operation.receive(incoming.peer, &room)?);
+                tickets.push(self.make_room(operation, incoming, part)?);
             }
         }
         let rooms = tickets.len();
@@ -42,6 +49,10 @@ impl LegRunner<'_> {
             for part in 0..self.at_once(body, outgoing.elements) {
                 match body {
                     Body::Turns { .. } => tickets.push(self.send_turn(operation, number, part)?),
+                    Body::Scattered(parts) => {
+                        let bytes = self.from.scattered(&parts[part]);
+                        operation.send_scattered(outgoing.peer, &bytes)?;
+                    }
                     _ => {
                         let piece = self.part(self.from, body, (part, outgoing.elements));
                         operation.send(outgoing.peer, &piece)?;
@@ -57,7 +68,10 @@ impl LegRunner<'_> {
             self.receive_round(operation, round, rooms)?;
             self.take_own_share(Share { part: round, of: rounds });
         }
-        self.take_rest(operation, tickets, rounds)?;
+        if rounds == 0 {
+            self.take_own_meanwhile(operation, &tickets[..rooms])?;
+        }
+        self.take_rest(operation, tickets)?;
         // What was sent straight out of memory may be written in the next leg.
         operation.sent()
     }
@@ -116,8 +130,7 @@ impl LegRunner<'_> {
             }
             let next = round + Parts::TURNS;
             if next < parts.len() {
-                let room = self.part(self.to, body, (next, incoming.elements));
-                *ticket = operation.receive(incoming.peer, &room)?;
+                *ticket = self.make_room(operation, incoming, next)?;
             }
         }
         Ok(())
@@ -128,11 +141,10 @@ impl LegRunner<'_> {
         &self,
         operation: &mut Operation<'_>,
         mut tickets: &[Ticket],
-        rounds: usize,
     ) -> Result<(), CommError> {
         for incoming in &self.leg.receives {
             let Some(body) = &incoming.body else {
-                if rounds == 0 || !self.leg.any_order {
+                if !self.leg.any_order {
                     self.take(incoming, self.from.start().as_ptr());
                 }
                 continue;
@@ -148,6 +160,56 @@ impl LegRunner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Room for a part of what arrives.
+    fn make_room(
+        &self,
+        operation: &mut Operation<'_>,
+        incoming: &Incoming,
+        part: usize,
+    ) -> Result<Ticket, CommError> {
+        let body = incoming.body.as_ref().expect("messages have bodies");
+        match body {
+            Body::Scattered(parts) => {
+                operation.receive_scattered(incoming.peer, &self.to.scattered(&parts[part]))
+            }
+            _ => {
+                let room = self.part(self.to, body, (part, incoming.elements));
+                operation.receive(incoming.peer, &room)
+            }
+        }
+    }
+
+    /// What this rank gives itself, if the order does not matter, while messages come.
+    fn take_own_meanwhile(
+        &self,
+        operation: &mut Operation<'_>,
+        tickets: &[Ticket],
+    ) -> Result<(), CommError> {
+        let own = self.leg.receives.iter().filter(|incoming| incoming.body.is_none());
+        let bytes = own.map(|incoming| incoming.elements).sum::<usize>() * self.element;
+        let of = bytes.div_ceil(SHARE_BYTES).max(1);
+        for part in 0..of {
+            self.take_own_share(Share { part, of });
+            // Whoever has taken its last share waits for its messages next.
+            if part + 1 < of
+                && let Some(ticket) = self.ticket_of_peer(tickets, part)
+            {
+                operation.is_done(ticket)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first ticket of one of those that something comes from, all of them in turn.
+    fn ticket_of_peer(&self, tickets: &[Ticket], turn: usize) -> Option<Ticket> {
+        let bodies = || self.leg.receives.iter().filter(|incoming| incoming.body.is_some());
+        let before = bodies().take(turn % bodies().count().max(1));
+        let parts = |incoming: &Incoming| {
+            incoming.body.as_ref().map_or(0, |body| self.at_once(body, incoming.elements))
+        };
+        tickets.get(before.map(parts).sum::<usize>()).copied()
     }
 
     /// A share of what this rank gives itself, if the order does not matter.
@@ -209,6 +271,7 @@ impl LegRunner<'_> {
         match body {
             Body::InPlace(first) => memory.piece((first + start) * self.element, bytes),
             Body::Packed { at, .. } => self.scratch.piece(at + start * self.element, bytes),
+            Body::Scattered(_) => unreachable!("what is scattered is not in one piece"),
             Body::Turns { at, .. } => {
                 let place = part % Parts::TURNS * self.movement.place_bytes();
                 self.scratch.piece(at + place, bytes)
