@@ -17,8 +17,9 @@ use super::loops::{BoxLoop, Means, Tiles};
 use super::prepare::{Prepared, PreparedLoop};
 use crate::Error;
 
-/// Bytes of a band, about: it has to stay in the second cache together with the rows around it.
-const BAND_BYTES: usize = 128 << 10;
+/// Bytes of a band, about. It has to stay in the caches together with the rows around it; with short
+/// bands loops begin anew too often.
+const BAND_BYTES: usize = 512 << 10;
 
 /// Loops that touch fewer bytes find them in the caches anyhow.
 const LEAST_BYTES: usize = 4 << 20;
