@@ -22,8 +22,9 @@ fn site(workers: usize) -> Site {
         let (worker, address) = (Worker::new(&options).unwrap(), site.address());
         // Ends with the coordinator.
         std::thread::spawn(move || worker.serve(&address));
+        // One after the other, so that ranks are where their names say.
+        site.wait_for(number + 1, &Guard::default());
     }
-    site.wait_for(workers, &Guard::default());
     site
 }
 
