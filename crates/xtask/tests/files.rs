@@ -109,7 +109,7 @@ const UNSAFE: [&str; 22] = [
     "crates/kernels/src/lanes/",
     "crates/kernels/src/reduce/",
     "crates/kernels/src/contract/",
-    "crates/kernels/src/exact/flags.rs",
+    "crates/kernels/src/exact/flags/",
     "crates/kernels/src/exact/pairs.rs",
     "crates/kernels/src/simd.rs",
     "crates/engine/src/tile.rs",
