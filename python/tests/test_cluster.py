@@ -313,7 +313,7 @@ def test_more_than_a_worker_has_room_for_is_refused_and_nothing_else():
     pt.init(cluster=small.address)
     kept = pt.arange(10.0, dist=0).compute()
     for turn in range(3):
-        with pytest.raises(pt.PantileError, match="worker `w.`, rank .*expected at most") as caught:
+        with pytest.raises(pt.PantileError, match="worker `w.`, rank .*bytes are left") as caught:
             pt.asarray(np.ones(4_000_000), dist=0)
         assert not isinstance(caught.value, pt.WorkerLost) and __file__ in str(caught.value)
         with pytest.raises(pt.PantileError, match="bytes of memory on a rank, but each can have"):
