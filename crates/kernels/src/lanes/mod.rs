@@ -22,6 +22,7 @@ mod cast;
 mod checked;
 mod choose;
 mod compile;
+mod even;
 mod feed;
 mod functions;
 mod kernel;

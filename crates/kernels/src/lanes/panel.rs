@@ -7,6 +7,7 @@
 
 use pantile_lanes::DType;
 
+use super::even::even_rows;
 use super::feed::{RawSource, element};
 use super::kernel::{EACH, Slot};
 use super::program::Program;
@@ -21,10 +22,10 @@ use crate::simd::prefetch;
 const ROWS: usize = 128;
 
 /// Columns of a panel: long enough for other sources and targets to be streams.
-const COLUMNS: usize = 256;
+const COLUMNS: usize = 128;
 
 /// Bytes from one row of a panel to the next, with a line between them.
-const PITCH: usize = COLUMNS * 8 + 64;
+pub(super) const PITCH: usize = COLUMNS * 8 + 64;
 
 /// Notes the sources whose next row is nearer than their next element; false if there are none.
 /// The loops are arranged.
@@ -58,24 +59,19 @@ pub(super) unsafe fn each_panel(
     longest: usize,
 ) {
     let row = walk.row();
+    let even = store.find_moves(walk, frame);
     for first in (0..row).step_by(COLUMNS) {
         let count = COLUMNS.min(row - first);
         loop {
             let rows = walk.folded_rows().unwrap_or(1).min(ROWS);
             // SAFETY: the caller's promises.
-            let panels = unsafe { turn(store, walk, frame, (rows, (first, count))) };
-            for row in 0..rows {
-                if row + 1 < rows {
-                    ask(store, walk, frame, (first, count));
-                }
-                for done in (0..count).step_by(longest) {
-                    frame.show(store.program, panels, (row, done));
-                    let block = (first + done, longest.min(count - done));
-                    // SAFETY: the caller's promises.
-                    unsafe { store.compute(walk, frame, block) };
-                }
-                if row + 1 < rows {
-                    walk.skip_rows(1);
+            unsafe {
+                let panels = turn(store, walk, frame, (rows, (first, count)));
+                if even && count <= longest {
+                    frame.show(store.program, panels, (0, 0));
+                    even_rows(walk, frame, store, (rows, (first, count)), true);
+                } else {
+                    any_rows(walk, frame, store, (panels, rows, (first, count)), longest);
                 }
             }
             if !walk.advance() {
@@ -84,6 +80,36 @@ pub(super) unsafe fn each_panel(
         }
     }
     end_streams(frame);
+}
+
+/// The rows of panels: where they are, how many, and which columns: the first and their number.
+type Rows = (*mut u8, usize, (usize, usize));
+
+/// Computes the rows of panels, block by block; the walk stays at the last one.
+///
+/// # Safety
+/// As of [`each_panel`].
+unsafe fn any_rows(
+    walk: &mut Walk,
+    frame: &mut Frame,
+    store: &Store<'_>,
+    (panels, rows, (first, count)): Rows,
+    longest: usize,
+) {
+    for row in 0..rows {
+        if row + 1 < rows {
+            ask(store, walk, frame, (first, count));
+        }
+        for done in (0..count).step_by(longest) {
+            frame.show(store.program, panels, (row, done));
+            let block = (first + done, longest.min(count - done));
+            // SAFETY: the caller's promises.
+            unsafe { store.compute(walk, frame, block) };
+        }
+        if row + 1 < rows {
+            walk.skip_rows(1);
+        }
+    }
 }
 
 /// Asks for the next row of the sources that are not turned: a row of a panel is so short that the

@@ -182,6 +182,11 @@ impl Program {
             && self.local.iter().all(|local| *local)
     }
 
+    /// True if running it computes all outputs: none is copied from elsewhere.
+    pub(super) fn copies_nothing(&self) -> bool {
+        self.copies.is_empty()
+    }
+
     /// Finds the outputs that may be written past the caches.
     pub(super) fn find_streams(&mut self) {
         self.streams = vec![false; self.outputs.len()];

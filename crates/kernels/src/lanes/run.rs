@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use pantile_lanes::DType;
 
+use super::even::even_rows;
 use super::feed::{
     RawSource, add_sources, check_sources, counted, element, fill_scalars, inside, joins_rows,
     load, repeat_rows,
@@ -100,6 +101,10 @@ unsafe fn each_block(scratch: &mut Scratch, store: &Store<'_>) {
         // SAFETY: the caller's promises.
         return unsafe { each_join(walk, frame, store, longest / row) };
     }
+    if row <= longest && store.lines_stay(walk, frame) && store.find_moves(walk, frame) {
+        // SAFETY: the caller's promises.
+        return unsafe { each_even(walk, frame, store) };
+    }
     loop {
         let (mut first, lead) = (0, store.lead(walk, frame));
         while first < row {
@@ -109,6 +114,23 @@ unsafe fn each_block(scratch: &mut Scratch, store: &Store<'_>) {
             unsafe { store.compute(walk, frame, block) };
             first += block.1;
         }
+        if !walk.advance() {
+            break;
+        }
+    }
+    end_streams(frame);
+}
+
+/// Computes all rows of a domain, each as one block.
+///
+/// # Safety
+/// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared,
+/// and the moves were found.
+unsafe fn each_even(walk: &mut Walk, frame: &mut Frame, store: &Store<'_>) {
+    loop {
+        let rows = (walk.rows_left(), (0, walk.row()));
+        // SAFETY: the caller's promises.
+        unsafe { even_rows(walk, frame, store, rows, false) };
         if !walk.advance() {
             break;
         }
@@ -310,6 +332,16 @@ impl Store<'_> {
         .min(walk.row())
     }
 
+    /// True if no row of a target that is written past the caches begins within a line.
+    fn lines_stay(&self, walk: &Walk, frame: &Frame) -> bool {
+        let past = frame.ways.iter().position(|way| *way == Way::Past);
+        past.is_none_or(|index| {
+            let bytes = self.program.outputs()[index].bytes() as i64;
+            let step = walk.row_step(self.sources.len() + index) * bytes;
+            self.lead(walk, frame) == 0 && step % LINE as i64 == 0
+        })
+    }
+
     /// Computes a block of a row, or of rows that are joined, from the place of the walk on.
     ///
     /// # Safety
@@ -328,7 +360,7 @@ impl Store<'_> {
     }
 
     /// Brings the slots of direct targets to a block.
-    fn before(&self, walk: &Walk, frame: &mut Frame, first: usize) {
+    pub(super) fn before(&self, walk: &Walk, frame: &mut Frame, first: usize) {
         for (index, target) in self.targets.iter().enumerate() {
             let operand = self.sources.len() + index;
             if matches!(frame.ways[index], Way::Direct | Way::Past) {

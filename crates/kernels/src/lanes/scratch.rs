@@ -4,6 +4,7 @@
 
 use pantile_lanes::DType;
 
+use super::even::Move;
 use super::kernel::{CHUNK, EACH, Slot};
 use super::load::{Strided, transfer};
 use super::machine::PASS;
@@ -63,6 +64,8 @@ pub(crate) struct Frame {
     pub(super) fronts: Vec<usize>,
     /// The inputs whose rows are columns in memory.
     pub(super) turned: Vec<usize>,
+    /// How slots move from row to row.
+    pub(super) moves: Vec<Move>,
     panels: Vec<Line>,
 }
 
@@ -92,6 +95,7 @@ impl Frame {
         self.repeats.clear();
         self.repeats.resize(program.inputs.len(), false);
         self.turned.clear();
+        self.moves.clear();
         self.fronts.clear();
         self.ways.clear();
         self.ways.resize(program.outputs.len(), Way::Copied);

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::copy::{Ends, copy_tile};
 use super::stream;
-use super::strip::{self, STRIP};
+use super::strip;
 use super::turn::{Face, RUN, Square, UNEVEN_RUN, turn};
 use super::walk::{Rows, Tile};
 use crate::nest::Dim;
@@ -184,7 +184,7 @@ unsafe fn turn_axes<T: Square>(axes: &[Axis], near: usize, at: Ends<T>, streamin
     let line = stream::LINE.cast_signed() / size_of::<T>().cast_signed();
     let even = axes[..axes.len() - 1].iter().all(|axis| axis.target % line == 0);
     let longest = match even || !streaming {
-        true if strip::can(size_of::<T>()) => STRIP,
+        true if strip::can(size_of::<T>()) => strip::width(streaming),
         true => RUN,
         false => UNEVEN_RUN,
     } / size_of::<T>();

@@ -1,8 +1,9 @@
 //! Turning strips of a face in vectors of 32 bytes, straight from the source to the target.
 //!
-//! A strip is two lines of the target wide, all rows long. So few rows of the source are read at a
-//! time that the processor foresees all of them, and what is written are whole lines, two at a time
-//! and past the caches, if that is asked for: nothing is kept in between.
+//! A strip is a line of the target wide, all rows long. So few rows of the source are read at a
+//! time that the processor foresees all of them, and each of their lines is used up at once: where
+//! rows are a power of two apart, lines compete for the same few places of a cache. What is written
+//! past the caches are whole lines, two at a time, of few rows: nothing is kept in between.
 
 #![allow(unsafe_code, reason = "copies through pointers; see the promises of the parent module")]
 
@@ -12,7 +13,9 @@ use super::turn::Face;
 use crate::simd::prefetch;
 
 /// Bytes of a target row that a strip is wide.
-pub(super) const STRIP: usize = 2 * LINE;
+pub(super) const fn width(streaming: bool) -> usize {
+    if streaming { 2 * LINE } else { LINE }
+}
 
 /// Rows of a strip that take at most so many bytes of a row of the source are short: the processor
 /// hardly foresees how those of the next strip begin.
@@ -62,7 +65,7 @@ pub(super) unsafe fn turn_strip<T>(face: Face, at: Ends<T>, past: bool) -> (usiz
             (_, false) => x86::turn_4::<false>,
             (_, true) => x86::turn_4::<true>,
         };
-        if rows * size_of::<T>() <= SHORT {
+        if past && rows * size_of::<T>() <= SHORT {
             ask_next::<T>(face, at.source);
         }
         let ends = Ends { source: at.source.cast::<u8>(), target: at.target.cast::<u8>() };
@@ -124,7 +127,7 @@ mod x86 {
         (column, row): (isize, isize),
         (rows, columns): (usize, usize),
     ) {
-        for (first, left) in squares::<4>(rows, columns) {
+        squares::<4, PAST>(rows, columns, |first, left| {
             let from = at.source.wrapping_add(8 * first).wrapping_offset(left * column);
             let to = at.target.wrapping_offset(first.cast_signed() * row + 8 * left);
             // SAFETY: the square is part of what may be read and written.
@@ -139,7 +142,7 @@ mod x86 {
                     write::<PAST>(to.wrapping_offset(k.cast_signed() * row), vector);
                 }
             }
-        }
+        });
     }
 
     /// The same for elements of four bytes; rows and columns are multiples of eight.
@@ -152,7 +155,7 @@ mod x86 {
         (column, row): (isize, isize),
         (rows, columns): (usize, usize),
     ) {
-        for (first, left) in squares::<8>(rows, columns) {
+        squares::<8, PAST>(rows, columns, |first, left| {
             let from = at.source.wrapping_add(4 * first).wrapping_offset(left * column);
             let to = at.target.wrapping_offset(first.cast_signed() * row + 4 * left);
             // SAFETY: the square is part of what may be read and written.
@@ -180,17 +183,24 @@ mod x86 {
                     }
                 }
             }
-        }
+        });
     }
 
-    /// The squares of rows and columns, those of the same rows one after the other.
+    /// Visits the squares of rows and columns, those of the same rows one after the other; if they
+    /// are not written past the caches, those of the same lines of the source: two below each other.
     #[inline(always)]
-    fn squares<const SIDE: usize>(
+    fn squares<const SIDE: usize, const PAST: bool>(
         rows: usize,
         columns: usize,
-    ) -> impl Iterator<Item = (usize, isize)> {
-        let along =
-            move |first| (0..columns).step_by(SIDE).map(move |left| (first, left.cast_signed()));
-        (0..rows).step_by(SIDE).flat_map(along)
+        mut visit: impl FnMut(usize, isize),
+    ) {
+        let high = if PAST { SIDE } else { 2 * SIDE };
+        for above in (0..rows).step_by(high) {
+            for left in (0..columns).step_by(SIDE) {
+                for first in (above..rows.min(above + high)).step_by(SIDE) {
+                    visit(first, left.cast_signed());
+                }
+            }
+        }
     }
 }
