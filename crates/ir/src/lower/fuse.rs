@@ -7,6 +7,10 @@ use pantile_lanes::{Body, DType, Node, Op};
 use super::steps::{read, written};
 use super::{Along, Compute, Executable, Read, SlotId, Step, Turns, Write};
 
+/// Loops over fewer elements are joined even if nothing is read once instead of twice: they take
+/// less time than beginning one of them.
+const FEW_ELEMENTS: usize = 1 << 16;
+
 /// Bodies beyond this size are slower together than alone: their lanes leave the nearest cache.
 const MOST_NODES: usize = 2048;
 
@@ -201,7 +205,20 @@ fn fits(first: &Compute, second: &Compute) -> bool {
             .reads
             .iter()
             .any(|read| matches!(read, Read::Slot(slot, ..) if made.contains(slot)));
-    !shifted && !behind && !folded
+    let apart = stores(first) && are_strangers(first, second, &made);
+    !shifted && !behind && !folded && !apart
+}
+
+/// True for large loops that read nothing in common: joined they read as much, but what one of them
+/// could renew in place may be what the other reads elsewhere, and then needs new memory.
+fn are_strangers(first: &Compute, second: &Compute, made: &BTreeSet<SlotId>) -> bool {
+    let elements = first.region.iter().map(|one| one.size).fold(1, usize::saturating_mul);
+    let reads = |compute: &Compute| compute.reads.iter().any(|read| matches!(read, Read::Slot(..)));
+    let known = |read: &Read| match read {
+        Read::Slot(slot, ..) => made.contains(slot) || first.reads.contains(read),
+        Read::Index { .. } => false,
+    };
+    elements >= FEW_ELEMENTS && reads(first) && reads(second) && !second.reads.iter().any(known)
 }
 
 /// How a loop reads an array at the places where it stores.

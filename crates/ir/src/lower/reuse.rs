@@ -64,10 +64,14 @@ impl Lives<'_> {
                     self.turn_around(repeat, begin, self.clock);
                 }
                 Step::Compute(compute) => {
-                    for (slot, from) in pointwise(compute) {
-                        if Some(from) != seen {
-                            self.takeovers.entry(slot).or_default().push(from);
-                        }
+                    self.take_over(compute, |from| Some(from) == seen);
+                    written(step, &mut |slot| self.define(slot, at));
+                }
+                Step::Exchange(exchange) => {
+                    // Halos travel while the loop runs.
+                    let travels = |from| exchange.parts.iter().any(|part| part.slot == from);
+                    if let Some(compute) = &exchange.during {
+                        self.take_over(compute, |from| Some(from) == seen || travels(from));
                     }
                     written(step, &mut |slot| self.define(slot, at));
                 }
@@ -77,6 +81,15 @@ impl Lives<'_> {
                     self.define(movement.to, at);
                 }
                 _ => written(step, &mut |slot| self.define(slot, at)),
+            }
+        }
+    }
+
+    /// Notes what may live on in the memory of what a loop reads, but for what must stay.
+    fn take_over(&mut self, compute: &Compute, stays: impl Fn(SlotId) -> bool) {
+        for (slot, from) in pointwise(compute) {
+            if !stays(from) {
+                self.takeovers.entry(slot).or_default().push(from);
             }
         }
     }
