@@ -2,9 +2,19 @@
 //! pages of 4 KiB most of the time goes into finding them.
 
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// From this size on memory is mapped in pages of this size, where the system can.
 pub(super) const LARGE: usize = 2 << 20;
+
+/// Memories begin at different places of a large page, so far apart and so many: where several are
+/// walked at once, elements at the same distance from their starts would compete for the same banks
+/// of memory and the same places in caches.
+const APART: usize = 64 << 10;
+const PLACES: usize = 16;
+
+/// How many memories there were.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Memory from the system, zero until it is touched.
 ///
@@ -23,7 +33,9 @@ impl Mapping {
         if bytes < LARGE {
             return None;
         }
-        let length = bytes.checked_next_multiple_of(LARGE)?.checked_add(LARGE)?;
+        let place = COUNT.fetch_add(1, Ordering::Relaxed) % PLACES * APART;
+        let used = bytes.checked_add(place)?.checked_next_multiple_of(LARGE)?;
+        let length = used.checked_add(LARGE)?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new anonymous mapping touches nothing that exists.
@@ -33,9 +45,10 @@ impl Mapping {
         }
         let base = NonNull::new(base.cast::<u8>())?;
         let skip = base.as_ptr().align_offset(LARGE);
-        let start = NonNull::new(base.as_ptr().wrapping_add(skip))?;
+        let first = base.as_ptr().wrapping_add(skip);
         // SAFETY: the range lies in the mapping; this is only a wish, and may be refused.
-        unsafe { libc::madvise(start.as_ptr().cast(), length - LARGE, libc::MADV_HUGEPAGE) };
+        unsafe { libc::madvise(first.cast(), used, libc::MADV_HUGEPAGE) };
+        let start = NonNull::new(first.wrapping_add(place))?;
         Some(Self { base, length, start })
     }
 }
