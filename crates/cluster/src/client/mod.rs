@@ -29,6 +29,9 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// How long a frame of elements may take.
 const FRAME_TIME: Duration = Duration::from_secs(60);
 
+/// So long a client whose elements do not arrive waits to hear why.
+const VERDICT: Duration = Duration::from_secs(3);
+
 /// How a client wants its world.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -215,7 +218,7 @@ impl Cluster {
         ranks: &[Rank],
         f: impl Fn(&mut Connection, Rank) -> Result<T, DataError> + Sync,
     ) -> Result<Vec<(Rank, T)>, Error> {
-        let Self { carriers, opened, options, secret, world, .. } = self;
+        let Self { carriers, opened, options, secret, world, link, .. } = self;
         let security = options.guard.security();
         let fresh = |rank: Rank| -> Result<Connection, DataError> {
             let address = &opened.seats[rank].data_address;
@@ -261,7 +264,12 @@ impl Cluster {
             .map(|(rank, result)| match result {
                 Ok(value) => Ok((rank, value)),
                 Err(DataError::Net(error)) => {
-                    Err(Error::WorkerLost { worker: name(rank), reason: error.to_string() })
+                    // When another worker is lost this one forgets the session, and takes nothing
+                    // any more: the coordinator knows whose fault it is.
+                    let fault = link.verdict(VERDICT);
+                    let fault =
+                        fault.unwrap_or_else(|| Fault::lost(&name(rank), error.to_string()));
+                    Err(link.over.get_or_insert(fault).clone().into())
                 }
                 Err(DataError::Said(text)) => {
                     let reason = format!("worker `{}`, rank {rank}: {text}", name(rank));
