@@ -95,17 +95,6 @@ impl Link {
         Some(heard)
     }
 
-    /// Why the session has ended, if that is heard within this time.
-    pub(super) fn verdict(&mut self, time: Duration) -> Option<Fault> {
-        let until = Instant::now() + time;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            if let Err(fault) = self.hear(left)? {
-                return Some(fault);
-            }
-        }
-    }
-
     /// The first answer that is wanted; others are none of the caller's business.
     pub(super) fn hear_if<T>(
         &mut self,

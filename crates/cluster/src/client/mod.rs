@@ -266,10 +266,9 @@ impl Cluster {
                 Err(DataError::Net(error)) => {
                     // When another worker is lost this one forgets the session, and takes nothing
                     // any more: the coordinator knows whose fault it is.
-                    let fault = link.verdict(VERDICT);
-                    let fault =
-                        fault.unwrap_or_else(|| Fault::lost(&name(rank), error.to_string()));
-                    Err(link.over.get_or_insert(fault).clone().into())
+                    let _ = link.hear_if(VERDICT, |_| None::<()>);
+                    let unreached = || Fault::lost(&name(rank), error.to_string());
+                    Err(link.over.get_or_insert_with(unreached).clone().into())
                 }
                 Err(DataError::Said(text)) => {
                     let reason = format!("worker `{}`, rank {rank}: {text}", name(rank));
