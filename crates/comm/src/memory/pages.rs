@@ -2,19 +2,9 @@
 //! pages of 4 KiB most of the time goes into finding them.
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// From this size on memory is mapped in pages of this size, where the system can.
 pub(super) const LARGE: usize = 2 << 20;
-
-/// Memories begin at different places of a large page, so far apart and so many: where several are
-/// walked at once, elements at the same distance from their starts would compete for the same banks
-/// of memory and the same places in caches.
-const APART: usize = 64 << 10;
-const PLACES: usize = 16;
-
-/// How many memories there were.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Memory from the system, zero until it is touched.
 ///
@@ -33,7 +23,7 @@ impl Mapping {
         if bytes < LARGE {
             return None;
         }
-        let place = COUNT.fetch_add(1, Ordering::Relaxed) % PLACES * APART;
+        let place = Self::place(bytes);
         let used = bytes.checked_add(place)?.checked_next_multiple_of(LARGE)?;
         let length = used.checked_add(LARGE)?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -50,6 +40,21 @@ impl Mapping {
         unsafe { libc::madvise(first.cast(), used, libc::MADV_HUGEPAGE) };
         let start = NonNull::new(first.wrapping_add(place))?;
         Some(Self { base, length, start })
+    }
+
+    /// Where in its first page a memory of so many bytes begins. Each at another place: where several
+    /// are walked at once, elements at the same distance from their starts would compete for the same
+    /// banks of memory and the same places in caches. Only where that wastes little: a memory of one
+    /// page would need two.
+    fn place(bytes: usize) -> usize {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        const APART: usize = 64 << 10;
+        const PLACES: usize = 16;
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        match bytes >= PLACES * LARGE {
+            true => COUNT.fetch_add(1, Ordering::Relaxed) % PLACES * APART,
+            false => 0,
+        }
     }
 }
 
