@@ -273,7 +273,8 @@ impl Store<'_> {
                 first && by <= 0
             })
         }));
-        if !several {
+        // Writing past the caches keeps memory as busy as several rows do.
+        if !several && !frame.ways.contains(&Way::Past) {
             frame.fronts.clear();
         }
     }
