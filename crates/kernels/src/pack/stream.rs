@@ -127,7 +127,7 @@ pub(super) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use core::arch::x86_64::{
-        __m128i, __m256i, _mm_loadu_si128, _mm_stream_si128, _mm256_loadu_si256,
+        __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_stream_si128, _mm256_loadu_si256,
         _mm256_stream_si256, _mm512_loadu_si512, _mm512_stream_si512,
     };
 
@@ -154,7 +154,14 @@ mod x86 {
         }
     }
 
-    /// Copies lines with stores of a line; those that are `FAR` are asked for ahead.
+    /// Stretches of so many bytes are copied side by side, so many lines of each in turn: a
+    /// processor foresees how each of them goes on, and has more on its way than from one place.
+    /// What is left of long ones goes in short ones.
+    const STRETCHES: [usize; 2] = [16 << 10, 4 << 10];
+    const BESIDE: usize = 4;
+    const LINES: usize = 4;
+
+    /// Copies lines with stores of a line; those that are `FAR` are read in several places at once.
     ///
     /// # Safety
     /// As [`copy_lines`](super::copy_lines), and the processor has AVX-512 (7).
@@ -164,7 +171,19 @@ mod x86 {
         target: *mut u8,
         bytes: usize,
     ) {
-        for line in (0..bytes).step_by(LINE) {
+        let mut done = 0;
+        for stretch in STRETCHES.into_iter().filter(|_| FAR) {
+            while bytes - done >= BESIDE * stretch {
+                for first in (done..done + stretch).step_by(LINES * LINE) {
+                    for at in (0..BESIDE).map(|place| first + place * stretch) {
+                        // SAFETY: promises 1 to 4, as so many stretches fit; the target is aligned.
+                        unsafe { few_lines(source.add(at), target.add(at)) };
+                    }
+                }
+                done += BESIDE * stretch;
+            }
+        }
+        for line in (done..bytes).step_by(LINE) {
             if FAR && line + AHEAD_BYTES < bytes {
                 prefetch(source.wrapping_add(line + AHEAD_BYTES));
             }
@@ -172,6 +191,22 @@ mod x86 {
             unsafe {
                 let value = _mm512_loadu_si512(source.add(line).cast());
                 _mm512_stream_si512(target.add(line).cast(), value);
+            }
+        }
+    }
+
+    /// Reads a few lines, and then writes them.
+    ///
+    /// # Safety
+    /// As [`copy_widest`], for [`LINES`] lines.
+    #[target_feature(enable = "avx512f")]
+    unsafe fn few_lines(source: *const u8, target: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            let read = |line: usize| _mm512_loadu_si512(source.add(line * LINE).cast());
+            let values: [__m512i; LINES] = std::array::from_fn(read);
+            for (line, value) in values.into_iter().enumerate() {
+                _mm512_stream_si512(target.add(line * LINE).cast(), value);
             }
         }
     }
@@ -220,14 +255,17 @@ mod tests {
             (widest, x86::copy_widest::<false>),
             (widest, x86::copy_widest::<true>),
         ];
-        let source: Vec<u8> = (0..=255).cycle().take(50 * LINE + 5).collect();
+        // Long stretches, a short one, and lines that are left; no two stretches are alike.
+        const LINES: usize = (64 + 16 + 16) * 1024 / LINE + 5;
+        let byte = |at: usize| u8::try_from((at ^ at >> 8 ^ at >> 16) % 251).expect("a byte");
+        let source: Vec<u8> = (0..LINES * LINE + 5).map(byte).collect();
         for copy in copies.into_iter().filter(|(here, _)| *here).map(|(_, copy)| copy) {
-            let mut target = vec![0u8; 51 * LINE];
+            let mut target = vec![0u8; (LINES + 1) * LINE];
             let head = target.as_ptr().align_offset(LINE);
-            // SAFETY: fifty lines fit behind the head, and behind the fifth byte of the source.
-            unsafe { copy(source.as_ptr().add(5), target.as_mut_ptr().add(head), 50 * LINE) };
+            // SAFETY: so many lines fit behind the head, and behind the fifth byte of the source.
+            unsafe { copy(source.as_ptr().add(5), target.as_mut_ptr().add(head), LINES * LINE) };
             fence();
-            assert_eq!(target[head..head + 50 * LINE], source[5..]);
+            assert_eq!(target[head..head + LINES * LINE], source[5..]);
         }
     }
 
