@@ -278,7 +278,7 @@ fn long_slices_agree_with_one_by_one() {
 }
 
 /// Pieces of all lengths, some of which are noted by the processor and some are not, of numbers that
-/// push lanes to the ends of their binades, on both sides.
+/// push lanes to the ends of their binades, on both sides; far from the processor, or near.
 #[test]
 fn pieces_of_all_lengths_share_a_window() {
     cases("pieces", 60, |rng| {
@@ -302,8 +302,9 @@ fn pieces_of_all_lengths_share_a_window() {
         }
         let mut expected = ExactSum::new();
         values.iter().for_each(|value| expected.add(*value));
-        for vectors in Vectors::all() {
-            let (mut sum, mut adder) = (ExactSum::new(), Adder::new(0, vectors));
+        for (vectors, far) in Vectors::all().flat_map(|set| [(set, false), (set, true)]) {
+            let bytes = if far { usize::MAX } else { 0 };
+            let (mut sum, mut adder) = (ExactSum::new(), Adder::new(bytes, vectors));
             let mut rest = values.as_slice();
             for length in &pieces {
                 let (piece, more) = rest.split_at(*length);
@@ -311,7 +312,8 @@ fn pieces_of_all_lengths_share_a_window() {
                 rest = more;
             }
             adder.finish(&mut sum);
-            assert_eq!(words(&sum), words(&expected), "{vectors:?}, pieces of {pieces:?}");
+            let place = if far { "far" } else { "near" };
+            assert_eq!(words(&sum), words(&expected), "{vectors:?}, {place} pieces of {pieces:?}");
         }
     });
 }

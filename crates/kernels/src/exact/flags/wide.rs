@@ -21,25 +21,24 @@ pub(super) unsafe fn add(
     far: bool,
 ) -> bool {
     assert!(others.is_none_or(|others| others.len() >= numbers.len()), "as many others as numbers");
-    // Near numbers are asked for where they are: that costs nothing.
-    let ahead = if far { AHEAD } else { 0 };
     let (levels, first) = (levels.as_mut_ptr().cast(), numbers.as_ptr());
     let count = numbers.len() / (2 * LANES);
     // SAFETY: the caller's; a pair of rows has twice as many numbers as there are lanes.
     unsafe {
         match others {
-            None => sum(levels, first, count, ahead),
-            Some(others) => products(levels, (first, others.as_ptr()), count, ahead),
+            None => sum(levels, first, count, far),
+            Some(others) => products(levels, (first, others.as_ptr()), count, far),
         }
     }
 }
 
-/// One pass over `count` pairs of rows of four vectors, with what loads the numbers of a row.
+/// One pass over `count` pairs of rows of four vectors, with what loads the numbers of a row,
+/// goes to the next one, and comes before a pair.
 ///
 /// Numbers are in registers 8-11, the second level is in 4-7, and the first in 0-3 before the
 /// first row of a pair, in 12-15 before the second one.
 macro_rules! pass {
-    ($load:literal, $next:literal, $levels:ident, $count:ident, $notes:ident
+    ($load:literal, $next:literal, $pair:literal, $levels:ident, $count:ident, $notes:ident
      $(, $name:ident = $value:expr)*) => {
         asm!(
             "stmxcsr [{notes}]",
@@ -53,6 +52,7 @@ macro_rules! pass {
             "vmovupd zmm6, [{levels} + 384]",
             "vmovupd zmm7, [{levels} + 448]",
             "2:",
+            $pair,
             $load,
             "vaddpd zmm12, zmm0, zmm8, {{rn-sae}}",
             "vaddpd zmm13, zmm1, zmm9, {{rn-sae}}",
@@ -115,29 +115,49 @@ macro_rules! pass {
     };
 }
 
+/// How far ahead each of the streams of far numbers is asked for, in pairs of rows.
+const PAIRS_AHEAD: usize = 8;
+
+/// Far numbers are read in four places at once, a quarter of all numbers apart, because a processor
+/// has more on its way then than from one place: the vectors of a row come from there. Shortly before
+/// the end the quarters of as many numbers behind these are asked for.
+///
 /// # Safety
 /// The processor has AVX-512; `levels` are 64 numbers, and `rows` are `count` pairs of rows of
 /// 32 numbers; there is at least one.
 #[target_feature(enable = "avx512f")]
-unsafe fn sum(levels: *mut f64, rows: *const f64, count: usize, ahead: usize) -> bool {
+unsafe fn sum(levels: *mut f64, rows: *const f64, count: usize, far: bool) -> bool {
+    const LINE: usize = 64;
+    let (apart, step) = if far { (count * 2 * LINE, LINE) } else { (LINE, 4 * LINE) };
+    // Near numbers are asked for where they are: that costs nothing.
+    let (ahead, turn) = if far { (PAIRS_AHEAD * 2 * LINE, PAIRS_AHEAD) } else { (0, 0) };
     let mut notes = START;
     // SAFETY: reads and writes what the caller says is there; settings are as before at the end.
     unsafe {
         pass!(
-            "prefetcht0 [{rows} + {ahead}]
-             prefetcht0 [{rows} + {ahead} + 64]
-             prefetcht0 [{rows} + {ahead} + 128]
-             prefetcht0 [{rows} + {ahead} + 192]
+            "prefetcht0 [{soon}]
+             prefetcht0 [{soon} + {apart}]
+             prefetcht0 [{soon} + 2 * {apart}]
+             prefetcht0 [{soon} + {thrice}]
              vmovupd zmm8, [{rows}]
-             vmovupd zmm9, [{rows} + 64]
-             vmovupd zmm10, [{rows} + 128]
-             vmovupd zmm11, [{rows} + 192]",
-            "add {rows}, 256",
+             vmovupd zmm9, [{rows} + {apart}]
+             vmovupd zmm10, [{rows} + 2 * {apart}]
+             vmovupd zmm11, [{rows} + {thrice}]",
+            "add {rows}, {step}
+             add {soon}, {step}",
+            "cmp {count}, {turn}
+             jne 3f
+             add {soon}, {thrice}
+             3:",
             levels,
             count,
             notes,
             rows = rows,
-            ahead = ahead
+            soon = rows.wrapping_byte_add(ahead),
+            apart = apart,
+            thrice = 3 * apart,
+            step = step,
+            turn = turn
         );
     }
     notes[2] & LOST == 0
@@ -150,9 +170,9 @@ unsafe fn products(
     levels: *mut f64,
     (rows, others): (*const f64, *const f64),
     count: usize,
-    ahead: usize,
+    far: bool,
 ) -> bool {
-    let mut notes = START;
+    let (mut notes, ahead) = (START, if far { AHEAD } else { 0 });
     // SAFETY: as in `sum`.
     unsafe {
         pass!(
@@ -178,6 +198,7 @@ unsafe fn products(
              vmulpd zmm11, zmm11, zmm19, {{rn-sae}}",
             "add {rows}, 256
              add {others}, 256",
+            "",
             levels,
             count,
             notes,
