@@ -12,7 +12,11 @@ use pantile_kernels::DType;
 use crate::Tile;
 
 /// Smaller blocks are left to the allocator.
+const SMALL: usize = 1 << 10;
+
+/// Smaller blocks are kept without looking at the clock, but few of them.
 const LARGE: usize = 64 << 10;
+const FEW: usize = 16;
 
 /// Free bytes that are kept however little is in use.
 const SPARE: usize = 64 << 20;
@@ -21,8 +25,9 @@ const SPARE: usize = 64 << 20;
 /// turn before.
 const KEPT: Duration = Duration::from_secs(10);
 
-/// Sizes are rounded up to this, so that nearly equal ones fit.
+/// Sizes are rounded up to this, so that nearly equal ones fit; those of small blocks to the other.
 const GRAIN: usize = 4 << 10;
+const FINE_GRAIN: usize = 512;
 
 /// Memory that tiles leave behind, for the next ones: of one rank, or of a client that fetches
 /// elements. Clones are the same pool.
@@ -39,6 +44,9 @@ impl fmt::Debug for Pool {
 #[derive(Default)]
 struct Free {
     blocks: BTreeMap<(bool, usize), Vec<Memory>>,
+    /// Blocks that are not large, the oldest first.
+    few: Vec<(bool, Memory)>,
+    /// Bytes of large blocks.
     free: usize,
     used: usize,
     /// The most that was in use lately, and when.
@@ -52,15 +60,34 @@ impl Pool {
     /// If there is not so much memory.
     pub(crate) fn tile(&self, dtype: DType, len: usize) -> Tile {
         let bytes = len.checked_mul(dtype.bytes()).expect("a tile fits into memory");
-        if bytes < LARGE {
-            return Tile::zeroed(dtype, len).poisoned();
+        let memory = match bytes {
+            ..SMALL => return Tile::zeroed(dtype, len).poisoned(),
+            SMALL..LARGE => self.small(dtype, bytes.next_multiple_of(FINE_GRAIN)),
+            _ => self.large(dtype, bytes.next_multiple_of(GRAIN)),
+        };
+        Tile::pooled(memory, dtype, len, self.clone()).poisoned()
+    }
+
+    fn small(&self, dtype: DType, bytes: usize) -> Memory {
+        let wanted = |(truths, memory): &(bool, Memory)| {
+            *truths == (dtype == DType::Bool) && memory.bytes() == bytes
+        };
+        let mut state = self.lock();
+        match state.few.iter().rposition(wanted) {
+            Some(place) => state.few.remove(place).1,
+            None => {
+                drop(state);
+                Memory::zeroed(bytes)
+            }
         }
-        let bytes = bytes.next_multiple_of(GRAIN);
+    }
+
+    fn large(&self, dtype: DType, bytes: usize) -> Memory {
         let mut state = self.lock();
         state.take(bytes, Instant::now());
         let key = (dtype == DType::Bool, bytes);
         let known = state.blocks.get_mut(&key).and_then(Vec::pop);
-        let memory = match known {
+        match known {
             Some(memory) => {
                 state.free -= bytes;
                 memory
@@ -70,8 +97,7 @@ impl Pool {
                 drop(state);
                 Memory::zeroed(bytes)
             }
-        };
-        Tile::pooled(memory, dtype, len, self.clone()).poisoned()
+        }
     }
 
     /// So many elements whose bytes a function writes, as [`Tile::filled`] makes them, in memory that
@@ -105,12 +131,22 @@ impl Pool {
     /// Takes memory back; lets go what is too much.
     pub(crate) fn give_back(&self, memory: &Memory, dtype: DType) {
         let mut state = self.lock();
-        let bytes = memory.bytes();
+        let (bytes, truths) = (memory.bytes(), dtype == DType::Bool);
+        if bytes < LARGE {
+            if memory.is_alone() {
+                // What was not asked for again for longest makes room.
+                if state.few.len() == FEW {
+                    state.few.remove(0);
+                }
+                state.few.push((truths, memory.clone()));
+            }
+            return;
+        }
         state.used = state.used.saturating_sub(bytes);
         // A transport may still refer to it.
         if memory.is_alone() {
             state.free += bytes;
-            state.blocks.entry((dtype == DType::Bool, bytes)).or_default().push(memory.clone());
+            state.blocks.entry((truths, bytes)).or_default().push(memory.clone());
         }
         state.shrink(Instant::now());
     }
@@ -118,7 +154,8 @@ impl Pool {
     /// Bytes that nobody uses.
     #[must_use]
     pub fn free_bytes(&self) -> usize {
-        self.lock().free
+        let state = self.lock();
+        state.free + state.few.iter().map(|(_, memory)| memory.bytes()).sum::<usize>()
     }
 
     fn lock(&self) -> MutexGuard<'_, Free> {
@@ -173,6 +210,30 @@ mod tests {
         let kept = pool.tile(DType::F64, 1 << 16);
         assert_eq!(start(&kept), place);
         assert_ne!(start(&pool.tile(DType::F64, 1 << 16)), place, "in use");
+    }
+
+    #[test]
+    fn a_few_small_blocks_come_back() {
+        let pool = Pool::default();
+        let start = |tile: &Tile| tile.memory().start();
+        let one = pool.tile(DType::F64, 1000);
+        let place = start(&one);
+        drop(one);
+        assert_ne!(start(&pool.tile(DType::Bool, 8000)), place, "truths have their own");
+        assert_ne!(start(&pool.tile(DType::F64, 2000)), place, "it would not fit");
+        let kept = pool.tile(DType::U8, 7999);
+        assert_eq!(start(&kept), place);
+        assert_ne!(start(&pool.tile(DType::F64, 1000)), place, "in use");
+        let many: Vec<Tile> = (0..3 * FEW).map(|_| pool.tile(DType::F64, 1000)).collect();
+        let last = start(&many[3 * FEW - 1]);
+        drop(many);
+        assert_eq!(pool.free_bytes(), FEW * 8192);
+        assert_eq!(start(&pool.tile(DType::F64, 1000)), last, "what is warm comes first");
+        let seen = pool.tile(DType::F64, 1000);
+        let memory = seen.memory().clone();
+        drop(seen);
+        assert_ne!(start(&pool.tile(DType::F64, 1000)), memory.start(), "somebody refers to it");
+        assert_eq!(pool.lock().used, 0, "only large ones are counted");
     }
 
     #[test]
