@@ -79,13 +79,13 @@ pub unsafe fn reduce_raw(
     let total = shape.iter().fold(size_of::<f64>(), |all, extent| all.saturating_mul(*extent));
     let folded = shape.iter().zip(*strides).filter(|(_, step)| **step == 0);
     let folded = folded.fold(1, |all: usize, (extent, _)| all.saturating_mul(*extent));
-    let folds = folds.iter().zip(outputs);
-    let states: Result<SmallVec<[State<'_>; 4]>, Error> = (folds.zip(cells.iter_mut()).zip(sums))
-        .map(|(((fold, dtype), cells), sums)| {
-            State::new(*fold, *dtype, cells, (sums, program.vectors()), (total, folded))
-        })
-        .collect();
-    let mut states = states?;
+    // One by one where they stay: states are long, and moving a list of them takes its time.
+    let mut states: SmallVec<[State<'_>; 4]> = SmallVec::new();
+    for (((fold, dtype), cells), sums) in folds.iter().zip(outputs).zip(cells.iter_mut()).zip(sums)
+    {
+        let sums = (sums, program.vectors());
+        states.push(State::new(*fold, *dtype, cells, sums, (total, folded))?);
+    }
     if shape.contains(&0) {
         return nothing(shape, (*offset, strides), walk, &mut states);
     }
