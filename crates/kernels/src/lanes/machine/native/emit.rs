@@ -22,10 +22,7 @@ pub(super) const Y: Gpr = Gpr(11);
 pub(super) const NO: Register = Register(0);
 
 /// Vectors of a pass; those of long code, and over what is left, have [`FEW`].
-const MANY: usize = 8;
-
-/// More steps than this are long code.
-const LONG: usize = 48;
+pub(super) const MANY: usize = 8;
 
 /// A pass over some vectors; the last one is over some of their elements.
 #[derive(Clone, Copy)]
@@ -63,13 +60,14 @@ impl Emitter {
         Self { code: Code::new(form), lanes, held: Vec::new(), same: Vec::new() }
     }
 
-    /// The code of all steps; none if there is none for one of them.
-    pub(super) fn all(mut self, steps: &[Step]) -> Option<Vec<u8>> {
+    /// The code of all steps, in passes of at most so many vectors; none if there is none for one of
+    /// them.
+    pub(super) fn all(mut self, steps: &[Step], most: usize) -> Option<Vec<u8>> {
         self.hold(steps);
         // push rbx, rbp, r12 to r15; xor eax, eax
         self.code.raw(&[0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, 0x31, 0xC0]);
         self.load_constants();
-        if steps.len() <= LONG {
+        if most == MANY {
             self.passes(steps, MANY)?;
         }
         self.passes(steps, FEW)?;

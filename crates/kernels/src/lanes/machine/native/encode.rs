@@ -46,7 +46,7 @@ pub(super) struct Op {
     prefix: u8,
     /// The map of codes. 1: 0F, 2: 0F38, 3: 0F3A.
     map: u8,
-    /// The bit W; what the shorter form does not look at is as the longer one wants it.
+    /// The bit W; where [`Form::Vex`] does not look at it, it is as [`Form::Evex`] wants it.
     w: bool,
     code: u8,
     /// A byte behind it.
@@ -101,7 +101,8 @@ impl Code {
         self.vex(op, Length::Sixteen, (to, with), from);
     }
 
-    /// The same of [`Form::Evex`], with masks; no operand lies behind an address.
+    /// The same of [`Form::Evex`], with masks. No operand lies behind an address: short distances
+    /// would count in other units.
     pub(super) fn short_some(&mut self, op: Op, to: Register, with: Register, from: Operand) {
         self.evex(op, Length::Sixteen, (to, with), from);
     }
@@ -119,13 +120,15 @@ impl Code {
     }
 
     fn evex(&mut self, op: Op, length: Length, (to, with): (Register, Register), from: Operand) {
+        let whole = length == Length::SixtyFour;
+        debug_assert!(whole || !matches!(from, Operand::Memory(..)), "no other unit");
         let base = base(from);
         let is_clear = |number: u8, bit: u8| (!number >> bit) & 1;
         // The high bits of registers are stored the other way round.
         let to_high = is_clear(to.0, 3) << 7 | is_clear(to.0, 4) << 4;
         let high = to_high | is_clear(base, 4) << 6 | is_clear(base, 3) << 5;
         let rest = u8::from(op.w) << 7 | (!with.0 & 15) << 3 | 1 << 2 | op.prefix;
-        let long = if length == Length::SixtyFour { 2 << 5 } else { 0 };
+        let long = if whole { 2 << 5 } else { 0 };
         let which = u8::from(op.clears) << 7 | long | is_clear(with.0, 4) << 3 | op.mask;
         self.bytes.extend([0x62, high | op.map, rest, which, op.code]);
         self.operand(to.0, from, (64, op.byte.is_some()));

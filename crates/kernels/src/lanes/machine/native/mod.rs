@@ -25,17 +25,18 @@ mod truths;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{NONE, Step};
+use super::{FEW, NONE, Step};
 use crate::lanes::kernel::Slot;
 use crate::simd::Vectors;
 use code::Form;
-use emit::Emitter;
+use emit::{Emitter, MANY};
 use memory::Executable;
 
 /// Steps with slots from this one on stay steps: code says where a record lies in 32 bits.
 const SLOTS_MAX: u32 = 1 << 20;
 
-/// Code of more bytes than this stays steps: it would not stay in the cache of instructions.
+/// Code of more bytes than this would not stay in the cache of instructions: it has shorter passes,
+/// and stays steps if that is not enough.
 const BYTES_MAX: usize = 48 << 10;
 
 /// Steps as machine code.
@@ -56,10 +57,11 @@ impl Native {
         if steps.iter().any(|step| highest(step) >= SLOTS_MAX) {
             return None;
         }
-        let code = Emitter::new(lane, form).all(steps)?;
-        if code.len() > BYTES_MAX {
-            return None;
-        }
+        // In long passes instructions wait less for each other.
+        let code = [MANY, FEW].into_iter().find_map(|most| {
+            let code = Emitter::new(lane, form).all(steps, most)?;
+            (code.len() <= BYTES_MAX).then_some(code)
+        })?;
         let code = Arc::new(Executable::new(&code)?);
         // SAFETY: the code is a function of this type from its first byte on, and lives as long as
         // `code` does.

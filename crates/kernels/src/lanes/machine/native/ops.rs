@@ -106,7 +106,7 @@ impl Lanes {
         Op::new(1, map, self.wide(), code)
     }
 
-    /// The same of codes that do not know the bit W otherwise.
+    /// The same of codes that only [`Form::Vex`] has, with the bit W clear.
     fn pick_short(self, wide: (u8, u8), narrow: (u8, u8)) -> Op {
         let (map, code) = if self.wide() { wide } else { narrow };
         Op::new(1, map, false, code)

@@ -5,7 +5,9 @@
 use pantile_testkit::{Rng, cases};
 
 use super::super::{Code, Kind, NONE, Step, machine};
-use super::Native;
+use super::code::Form;
+use super::emit::{Emitter, MANY};
+use super::{BYTES_MAX, Native};
 use crate::lanes::kernel::{CHUNK, EACH, Slot};
 use crate::simd::Vectors;
 
@@ -284,4 +286,23 @@ fn what_there_is_no_code_for_stays_steps() {
     };
     let steps = [look_up];
     assert!(Vectors::all().all(|vectors| Native::new(&steps, 8, vectors).is_none()));
+}
+
+#[test]
+fn long_code_has_shorter_passes_before_it_stays_steps() {
+    cases("long code", 10, |rng| {
+        let mut steps: Vec<Step> =
+            (0..120).map(|at| random_step(rng, Code::Min, TARGETS, at == 0)).collect();
+        for (at, step) in steps.iter_mut().enumerate() {
+            step.target = if at == 119 { TARGETS } else { NONE };
+        }
+        for (vectors, lane) in all().flat_map(|vectors| [(vectors, 8), (vectors, 4)]) {
+            let form = vectors.pick([Form::Vex, Form::Vex, Form::Evex]);
+            let code = Emitter::new(lane, form).all(&steps, MANY).unwrap();
+            assert!(code.len() > BYTES_MAX, "{} bytes", code.len());
+            check(rng, &steps, lane, vectors);
+            let more = [&steps[..], &steps[..]].concat();
+            assert!(Native::new(&more, lane, vectors).is_none());
+        }
+    });
 }
