@@ -219,9 +219,10 @@ impl<'a> Compiler<'a> {
     /// Makes an instruction of the open steps.
     fn close(&mut self) {
         let Some((bytes, _)) = self.open.take() else { return };
-        let machine = machine(bytes, self.program.vectors).expect("steps were made for a machine");
+        let vectors = self.program.vectors;
+        let machine = machine(bytes, vectors).expect("steps were made for a machine");
         let steps: Box<[Step]> = std::mem::take(&mut self.steps).into();
-        let native = self.program.vectors.native().then(|| Native::new(&steps, bytes)).flatten();
+        let native = vectors.native().then(|| Native::new(&steps, bytes, vectors)).flatten();
         self.program.instructions.push(Instruction::Steps { machine, steps, native });
     }
 

@@ -107,7 +107,7 @@ pub(super) enum Native {}
 
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 impl Native {
-    pub(super) fn new(_: &[Step], _: usize) -> Option<Self> {
+    pub(super) fn new(_: &[Step], _: usize, _: Vectors) -> Option<Self> {
         None
     }
 

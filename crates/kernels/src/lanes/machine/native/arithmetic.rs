@@ -2,10 +2,10 @@
 
 use super::super::{Code as What, Kind, NONE, Step};
 use super::emit::{Emitter, NO, Pass, X, Y};
-use super::encode::{Operand, Ymm};
+use super::encode::{Mask, Operand, Register};
 use super::ops::{
-    ADD, AND, BOTH, COMPARE, DIV, DOWN, EITHER, EQUAL, EVEN, FLIP, LOAD, MAX, MIN, MUL, OR, SQRT,
-    SUB, TO_FROM_PLUS, TO_FROM_TAKEN, TO_ZERO, UNORDERED, UP, WITH_FROM_MINUS, WITH_FROM_PLUS, XOR,
+    ADD, AND, BOTH, COMPARE, DIV, DOWN, EITHER, EQUAL, EVEN, FLIP, MAX, MIN, MUL, OR, SQRT, SUB,
+    TO_FROM_PLUS, TO_FROM_TAKEN, TO_ZERO, UNORDERED, UP, WITH_FROM_MINUS, WITH_FROM_PLUS, XOR,
 };
 
 impl Emitter {
@@ -14,23 +14,23 @@ impl Emitter {
         let lanes = self.lanes;
         if step.x != NONE {
             let same = Operand::Register(self.load_same(pass, step.x, Y));
-            for a in (0..pass.vectors).map(Ymm::nth) {
+            for a in (0..pass.vectors).map(Register::nth) {
                 self.code.vector(lanes.float(MUL), a, a, same);
             }
         }
         for pair in step.more.as_chunks::<2>().0 {
-            let (x, same) = (self.address(pair[0], X), self.load_same(pass, pair[1], Y));
+            let (x, same) = (self.place(pair[0], X), self.load_same(pass, pair[1], Y));
             for vector in 0..pass.vectors {
-                let ([t, ..], a) = (pass.own(vector), Ymm::nth(vector));
+                let ([t, ..], a) = (pass.own(vector), Register::nth(vector));
                 let x = self.operand(pass, vector, x, t);
                 self.code.vector(lanes.float(MUL), t, same, x);
                 self.code.vector(lanes.float(ADD), a, a, Operand::Register(t));
             }
         }
         if step.y != NONE {
-            let y = self.address(step.y, Y);
+            let y = self.place(step.y, Y);
             for vector in 0..pass.vectors {
-                let a = Ymm::nth(vector);
+                let a = Register::nth(vector);
                 let y = self.operand(pass, vector, y, pass.own(vector)[0]);
                 self.code.vector(lanes.float(ADD), a, a, y);
             }
@@ -39,12 +39,12 @@ impl Emitter {
 
     /// The accumulator times x, and a constant more, for each of some constants.
     pub(super) fn horner(&mut self, step: &Step, pass: Pass) {
-        let x = self.address(step.x, X);
+        let x = self.place(step.x, X);
         for constant in &step.more {
             let same = self.load_same(pass, *constant, Y);
             for vector in 0..pass.vectors {
                 let x = self.operand(pass, vector, x, pass.own(vector)[0]);
-                self.code.vector(self.lanes.fused(TO_FROM_PLUS), Ymm::nth(vector), same, x);
+                self.code.vector(self.lanes.fused(TO_FROM_PLUS), Register::nth(vector), same, x);
             }
         }
     }
@@ -53,16 +53,18 @@ impl Emitter {
     pub(super) fn with(&mut self, step: &Step, pass: Pass) {
         let both = matches!(step.code.kind(), Kind::Both);
         let same = step.flat.then(|| self.load_same(pass, if both { step.y } else { step.x }, Y));
-        let x = (both || same.is_none()).then(|| self.address(step.x, X));
-        let y = (both && same.is_none()).then(|| self.address(step.y, Y));
+        let x = (both || same.is_none()).then(|| self.place(step.x, X));
+        let y = (both && same.is_none()).then(|| self.place(step.y, Y));
         for vector in 0..pass.vectors {
-            let ([t, u, v], a) = (pass.own(vector), Ymm::nth(vector));
+            let (own, a) = (pass.own(vector), Register::nth(vector));
+            let [t, u, _] = own;
             let x = match x {
                 Some(x) => self.operand(pass, vector, x, t),
                 None => Operand::Register(same.unwrap_or(t)),
             };
             if !both {
-                self.one_more(step.code, a, x, [t, u, v]);
+                let mask = self.own_mask(pass, vector);
+                self.one_more((step.code, mask), a, x, own);
                 continue;
             }
             let y = match (same, y) {
@@ -73,19 +75,14 @@ impl Emitter {
         }
     }
 
-    /// An operand in a register.
-    fn register(&mut self, operand: Operand, room: Ymm) -> Ymm {
-        match operand {
-            Operand::Register(register) => register,
-            memory => {
-                self.code.vector(LOAD, room, NO, memory);
-                room
-            }
-        }
-    }
-
     /// `a` becomes what a code makes of it and `x`.
-    fn one_more(&mut self, code: What, a: Ymm, x: Operand, [t, u, v]: [Ymm; 3]) {
+    fn one_more(
+        &mut self,
+        (code, mask): (What, Mask),
+        a: Register,
+        x: Operand,
+        [t, _, v]: [Register; 3],
+    ) {
         let lanes = self.lanes;
         let (op, turned) = match code {
             What::Add => (lanes.float(ADD), false),
@@ -109,12 +106,13 @@ impl Emitter {
             // The least, or the most: of equal ones both bits of the sign, or of NaN the first.
             _ => {
                 let (least, both) = if code == What::Min { (MIN, EITHER) } else { (MAX, BOTH) };
-                self.code.vector_by((lanes.float(COMPARE), EQUAL), u, a, x);
+                let own = Operand::Register(a);
+                self.look_where(lanes.float(COMPARE).by(EQUAL), mask, a, x);
                 self.code.vector(lanes.float(both), v, a, x);
                 self.code.vector(lanes.float(least), t, a, x);
-                self.blend(t, t, Operand::Register(v), u);
-                self.code.vector_by((lanes.float(COMPARE), UNORDERED), u, a, Operand::Register(a));
-                return self.blend(a, t, Operand::Register(a), u);
+                self.blend(t, t, Operand::Register(v), mask);
+                self.look_where(lanes.float(COMPARE).by(UNORDERED), mask, a, own);
+                return self.blend(a, t, own, mask);
             }
         };
         if turned {
@@ -125,13 +123,14 @@ impl Emitter {
         }
     }
 
-    /// `to` becomes `yes` where the mask is set, else `no`.
-    pub(super) fn blend(&mut self, to: Ymm, no: Ymm, yes: Operand, mask: Ymm) {
-        self.code.vector_by((self.lanes.blend(), mask.0 << 4), to, no, yes);
-    }
-
     /// `a` becomes what a code makes of it, `x` and `y`.
-    fn two_more(&mut self, code: What, a: Ymm, (x, y): (Operand, Operand), [t, u]: [Ymm; 2]) {
+    fn two_more(
+        &mut self,
+        code: What,
+        a: Register,
+        (x, y): (Operand, Operand),
+        [t, u]: [Register; 2],
+    ) {
         let lanes = self.lanes;
         // What is made of x and y, and of that and a; true if a is the second operand.
         let (inner, outer, turned) = match code {
@@ -181,7 +180,7 @@ impl Emitter {
 
     /// A vector of the accumulator becomes what a code makes of it alone.
     pub(super) fn alone(&mut self, code: What, pass: Pass, vector: usize) {
-        let ([t, ..], a) = (pass.own(vector), Ymm::nth(vector));
+        let a = Register::nth(vector);
         let (lanes, own) = (self.lanes, Operand::Register(a));
         let round = lanes.round();
         match code {
@@ -194,15 +193,16 @@ impl Emitter {
                 self.code.vector(lanes.float(BOTH), a, a, magnitude);
             }
             What::Sqrt => self.code.vector(lanes.float(SQRT), a, NO, own),
-            What::Floor => self.code.vector_by((round, DOWN), a, NO, own),
-            What::Ceil => self.code.vector_by((round, UP), a, NO, own),
-            What::Trunc => self.code.vector_by((round, TO_ZERO), a, NO, own),
-            What::RoundEven => self.code.vector_by((round, EVEN), a, NO, own),
+            What::Floor => self.code.vector(round.by(DOWN), a, NO, own),
+            What::Ceil => self.code.vector(round.by(UP), a, NO, own),
+            What::Trunc => self.code.vector(round.by(TO_ZERO), a, NO, own),
+            What::RoundEven => self.code.vector(round.by(EVEN), a, NO, own),
             What::Square => self.code.vector(lanes.float(MUL), a, a, own),
             _ => {
                 let nan = self.everywhere(0x7FF8 << 48, 0x7FC0 << 16);
-                self.code.vector_by((lanes.float(COMPARE), UNORDERED), t, a, own);
-                self.blend(a, a, nan, t);
+                let mask = self.own_mask(pass, vector);
+                self.look_where(lanes.float(COMPARE).by(UNORDERED), mask, a, own);
+                self.blend(a, a, nan, mask);
             }
         }
     }
@@ -211,6 +211,6 @@ impl Emitter {
     fn everywhere(&mut self, wide: u64, narrow: u32) -> Operand {
         let word =
             if self.lanes.bytes == 8 { wide } else { u64::from(narrow) << 32 | u64::from(narrow) };
-        Operand::Constant(self.code.constant([word; 4]))
+        self.code.constant([word; 8])
     }
 }

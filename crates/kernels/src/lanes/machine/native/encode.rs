@@ -1,6 +1,6 @@
-//! Instructions as bytes: those that steps need, and no others.
+//! Instructions on vectors as bytes.
 
-use super::VECTOR;
+use super::code::{Code, Form};
 
 /// A register for addresses and numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,165 +8,141 @@ pub(super) struct Gpr(pub(super) u8);
 
 /// A vector register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ymm(pub(super) u8);
+pub(super) struct Register(pub(super) u8);
 
-impl Ymm {
-    /// One of sixteen, by its number.
+impl Register {
+    /// One of them, by its number.
     pub(super) fn nth(number: usize) -> Self {
-        Self(u8::try_from(number).expect("one of sixteen"))
+        Self(u8::try_from(number).expect("one of 32"))
     }
 }
 
-/// How far something lies behind an address. Slots are few, and so are vectors of a pass.
-pub(super) fn distance(bytes: usize) -> i32 {
-    i32::try_from(bytes).expect("near")
+/// A register that says which lanes are meant: a vector whose lanes are all ones or zeros, or one of
+/// the registers that [`Form::Evex`] has for that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mask(pub(super) u8);
+
+impl Mask {
+    /// The same as what an instruction writes or reads.
+    pub(super) fn register(self) -> Register {
+        Register(self.0)
+    }
 }
 
 /// What the last operand of an instruction is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operand {
-    Register(Ymm),
+    Register(Register),
     /// Memory so many bytes behind an address.
     Memory(Gpr, i32),
     /// A vector of the code's own constants, by number.
     Constant(usize),
 }
 
-/// An instruction on vectors: prefix (0: none, 1: 66, 2: F3, 3: F2), map of codes (1: 0F, 2: 0F38,
-/// 3: 0F3A), the bit W, and its code.
+/// An instruction on vectors.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Op(pub(super) u8, pub(super) u8, pub(super) bool, pub(super) u8);
-
-/// A place that jumps go to; [`Code::bind`] says where it is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Label(usize);
-
-/// When a jump is taken.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum When {
-    Always,
-    Below,
-    AtLeast,
-    AtMost,
-    Zero,
-    NotZero,
+pub(super) struct Op {
+    /// 0: none, 1: 66, 2: F3, 3: F2.
+    prefix: u8,
+    /// The map of codes. 1: 0F, 2: 0F38, 3: 0F3A.
+    map: u8,
+    /// The bit W; where [`Form::Vex`] does not look at it, it is as [`Form::Evex`] wants it.
+    w: bool,
+    code: u8,
+    /// A byte behind it.
+    byte: Option<u8>,
+    /// The lanes that it is for, of [`Form::Evex`]; 0 for all.
+    mask: u8,
+    /// True if other lanes become zero.
+    clears: bool,
 }
 
-/// Code that grows.
-#[derive(Default)]
-pub(super) struct Code {
-    bytes: Vec<u8>,
-    constants: Vec<[u64; 4]>,
-    labels: Vec<Option<usize>>,
-    /// Places of four bytes that are distances to labels, and to constants.
-    jumps: Vec<(usize, usize)>,
-    uses: Vec<(usize, usize)>,
-}
-
-impl Code {
-    /// The code with its constants behind it, ready to run.
-    pub(super) fn finish(mut self) -> Option<Vec<u8>> {
-        let pool = self.bytes.len().next_multiple_of(VECTOR);
-        self.bytes.resize(pool, 0xCC);
-        for constant in &self.constants {
-            constant.iter().for_each(|word| self.bytes.extend(word.to_le_bytes()));
-        }
-        let labels = self.jumps.iter().map(|(at, label)| Some((*at, self.labels[*label]?)));
-        let places: Option<Vec<_>> = labels.collect();
-        let uses = self.uses.iter().map(|(at, constant)| (*at, pool + constant * VECTOR));
-        for (at, to) in places?.into_iter().chain(uses) {
-            // Distances count from behind the four bytes; one byte more may follow those of constants.
-            let behind = at + 4 + usize::from(self.bytes[at]);
-            let distance = i32::try_from(to.cast_signed() - behind.cast_signed()).ok()?;
-            self.bytes[at..at + 4].copy_from_slice(&distance.to_le_bytes());
-        }
-        Some(self.bytes)
-    }
-
-    /// The number of a constant.
-    pub(super) fn constant(&mut self, words: [u64; 4]) -> usize {
-        self.constants.iter().position(|known| *known == words).unwrap_or_else(|| {
-            self.constants.push(words);
-            self.constants.len() - 1
-        })
-    }
-
-    /// A label without a place.
-    pub(super) fn label(&mut self) -> Label {
-        self.labels.push(None);
-        Label(self.labels.len() - 1)
-    }
-
-    /// The label is here.
-    pub(super) fn bind(&mut self, label: Label) {
-        self.labels[label.0] = Some(self.bytes.len());
-    }
-
-    /// Goes to a label.
-    pub(super) fn jump(&mut self, when: When, label: Label) {
-        match when {
-            When::Always => self.bytes.push(0xE9),
-            When::Below => self.bytes.extend([0x0F, 0x82]),
-            When::AtLeast => self.bytes.extend([0x0F, 0x83]),
-            When::AtMost => self.bytes.extend([0x0F, 0x86]),
-            When::Zero => self.bytes.extend([0x0F, 0x84]),
-            When::NotZero => self.bytes.extend([0x0F, 0x85]),
-        }
-        self.jumps.push((self.bytes.len(), label.0));
-        self.bytes.extend([0; 4]);
-    }
-
-    /// Bytes that are known.
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    /// An instruction on 256 bits: `to = op(with, from)`, or as the operation has it.
-    pub(super) fn vector(&mut self, op: Op, to: Ymm, with: Ymm, from: Operand) {
-        self.vex((op, None), true, (to, with), from);
-    }
-
-    /// The same on 128 bits.
-    pub(super) fn half(&mut self, op: Op, to: Ymm, with: Ymm, from: Operand) {
-        self.vex((op, None), false, (to, with), from);
+impl Op {
+    /// An instruction by its prefix, map, bit W and code.
+    pub(super) const fn new(prefix: u8, map: u8, w: bool, code: u8) -> Self {
+        Self { prefix, map, w, code, byte: None, mask: 0, clears: false }
     }
 
     /// The same with a byte behind it.
-    pub(super) fn vector_by(&mut self, (op, byte): (Op, u8), to: Ymm, with: Ymm, from: Operand) {
-        self.vex((op, Some(byte)), true, (to, with), from);
+    pub(super) fn by(self, byte: u8) -> Self {
+        Self { byte: Some(byte), ..self }
     }
 
-    /// The same on 128 bits.
-    pub(super) fn half_by(&mut self, (op, byte): (Op, u8), to: Ymm, with: Ymm, from: Operand) {
-        self.vex((op, Some(byte)), false, (to, with), from);
+    /// The same for some lanes, of [`Form::Evex`]; others stay as they were.
+    pub(super) fn only(self, mask: Mask) -> Self {
+        Self { mask: mask.0, ..self }
     }
 
-    fn vex(
-        &mut self,
-        (Op(prefix, map, w, code), byte): (Op, Option<u8>),
-        long: bool,
-        (to, with): (Ymm, Ymm),
-        from: Operand,
-    ) {
-        let base = match from {
-            Operand::Register(Ymm(number)) | Operand::Memory(Gpr(number), _) => number,
-            Operand::Constant(_) => 0,
-        };
+    /// The same for some lanes; others become zero.
+    pub(super) fn or_zero(self, mask: Mask) -> Self {
+        Self { clears: true, ..self.only(mask) }
+    }
+}
+
+/// Bytes that an instruction works on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Sixteen,
+    ThirtyTwo,
+    SixtyFour,
+}
+
+impl Code {
+    /// An instruction on a vector: `to = op(with, from)`, or as the operation has it.
+    pub(super) fn vector(&mut self, op: Op, to: Register, with: Register, from: Operand) {
+        match self.form {
+            Form::Vex => self.vex(op, Length::ThirtyTwo, (to, with), from),
+            Form::Evex => self.evex(op, Length::SixtyFour, (to, with), from),
+        }
+    }
+
+    /// The same on 16 bytes of one of the first sixteen registers.
+    pub(super) fn short(&mut self, op: Op, to: Register, with: Register, from: Operand) {
+        self.vex(op, Length::Sixteen, (to, with), from);
+    }
+
+    /// The same of [`Form::Evex`], with masks. No operand lies behind an address: short distances
+    /// would count in other units.
+    pub(super) fn short_some(&mut self, op: Op, to: Register, with: Register, from: Operand) {
+        self.evex(op, Length::Sixteen, (to, with), from);
+    }
+
+    fn vex(&mut self, op: Op, length: Length, (to, with): (Register, Register), from: Operand) {
+        let base = base(from);
+        debug_assert!(to.0.max(with.0).max(base) < 16 && op.mask == 0, "what this form has");
         // The high bits of registers are stored the other way round.
         let high = u8::from(to.0 < 8) << 7 | 1 << 6 | u8::from(base < 8) << 5;
-        let rest = u8::from(w) << 7 | (!with.0 & 15) << 3 | u8::from(long) << 2 | prefix;
-        self.bytes.extend([0xC4, high | map, rest, code]);
-        self.operand(to.0, from, byte.is_some());
-        self.bytes.extend(byte);
+        let long = u8::from(length == Length::ThirtyTwo);
+        let rest = u8::from(op.w) << 7 | (!with.0 & 15) << 3 | long << 2 | op.prefix;
+        self.bytes.extend([0xC4, high | op.map, rest, op.code]);
+        self.operand(to.0, from, (1, op.byte.is_some()));
+        self.bytes.extend(op.byte);
     }
 
-    /// The bytes that say which register and which operand; `more` if one byte follows.
-    fn operand(&mut self, register: u8, operand: Operand, more: bool) {
+    fn evex(&mut self, op: Op, length: Length, (to, with): (Register, Register), from: Operand) {
+        let whole = length == Length::SixtyFour;
+        debug_assert!(whole || !matches!(from, Operand::Memory(..)), "no other unit");
+        let base = base(from);
+        let is_clear = |number: u8, bit: u8| (!number >> bit) & 1;
+        // The high bits of registers are stored the other way round.
+        let to_high = is_clear(to.0, 3) << 7 | is_clear(to.0, 4) << 4;
+        let high = to_high | is_clear(base, 4) << 6 | is_clear(base, 3) << 5;
+        let rest = u8::from(op.w) << 7 | (!with.0 & 15) << 3 | 1 << 2 | op.prefix;
+        let long = if whole { 2 << 5 } else { 0 };
+        let which = u8::from(op.clears) << 7 | long | is_clear(with.0, 4) << 3 | op.mask;
+        self.bytes.extend([0x62, high | op.map, rest, which, op.code]);
+        self.operand(to.0, from, (64, op.byte.is_some()));
+        self.bytes.extend(op.byte);
+    }
+
+    /// The bytes that say which register and which operand. Short distances count in so many bytes;
+    /// `more` if one byte follows.
+    pub(super) fn operand(&mut self, register: u8, operand: Operand, (unit, more): (i32, bool)) {
         let register = (register & 7) << 3;
         match operand {
-            Operand::Register(Ymm(number)) => self.bytes.push(0xC0 | register | number & 7),
+            Operand::Register(Register(number)) => self.bytes.push(0xC0 | register | number & 7),
             Operand::Memory(Gpr(base), distance) => {
-                let short = i8::try_from(distance).ok();
+                let short = i8::try_from(distance / unit).ok().filter(|_| distance % unit == 0);
                 let mode = if short.is_some() { 0x40 } else { 0x80 };
                 self.bytes.push(mode | register | base & 7);
                 if base & 7 == 4 {
@@ -185,22 +161,12 @@ impl Code {
             }
         }
     }
-
-    /// An instruction on numbers of 64 bits: a register and memory or another register.
-    pub(super) fn number(&mut self, code: u8, register: Gpr, operand: Number) {
-        let (base, operand) = match operand {
-            Number::Register(Gpr(base)) => (base, Operand::Register(Ymm(base))),
-            Number::Memory(base, distance) => (base.0, Operand::Memory(base, distance)),
-        };
-        self.bytes.extend([0x48 | register.0 >> 3 << 2 | base >> 3, code]);
-        self.operand(register.0, operand, false);
-    }
 }
 
-/// What the last operand of an instruction on numbers is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Number {
-    Register(Gpr),
-    /// Memory so many bytes behind an address.
-    Memory(Gpr, i32),
+/// The number of the register that an operand is or lies behind.
+fn base(operand: Operand) -> u8 {
+    match operand {
+        Operand::Register(Register(number)) | Operand::Memory(Gpr(number), _) => number,
+        Operand::Constant(_) => 0,
+    }
 }

@@ -3,18 +3,21 @@
 //!
 //! A machine that reads steps spends most of its time on finding out what to do next, where the
 //! numbers are near. Here every step becomes the few instructions that it stands for, once, and a
-//! pass over a chunk is one straight line of them. Vectors have 32 bytes, whatever the processor has
-//! beyond that; every step rounds as it does in a machine, so that the bits are the same.
+//! pass over a chunk is one straight line of them. Vectors have 32 bytes or 64; every step rounds as it
+//! does in a machine, so that the bits are the same.
 //!
 //! Whoever runs it promises what is promised to a [`Machine`](super::Machine).
 
 #![allow(unsafe_code, reason = "runs machine code; see the promises of a machine")]
 
 mod arithmetic;
+mod code;
 mod emit;
 mod encode;
+mod masks;
 mod memory;
 mod ops;
+mod places;
 #[cfg(test)]
 mod tests;
 mod truths;
@@ -22,18 +25,18 @@ mod truths;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{NONE, Step};
+use super::{FEW, NONE, Step};
 use crate::lanes::kernel::Slot;
-use emit::Emitter;
+use crate::simd::Vectors;
+use code::Form;
+use emit::{Emitter, MANY};
 use memory::Executable;
-
-/// Bytes of a vector.
-const VECTOR: usize = 32;
 
 /// Steps with slots from this one on stay steps: code says where a record lies in 32 bits.
 const SLOTS_MAX: u32 = 1 << 20;
 
-/// Code of more bytes than this stays steps: it would not stay in the cache of instructions.
+/// Code of more bytes than this would not stay in the cache of instructions: it has shorter passes,
+/// and stays steps if that is not enough.
 const BYTES_MAX: usize = 48 << 10;
 
 /// Steps as machine code.
@@ -47,16 +50,18 @@ pub(in crate::lanes) struct Native {
 type Run = unsafe extern "sysv64" fn(*const Slot, usize, *const usize, usize);
 
 impl Native {
-    /// Makes code of steps on lanes of so many bytes; none if there is no code for one of them, or
-    /// the system has no memory for code.
-    pub(in crate::lanes) fn new(steps: &[Step], lane: usize) -> Option<Self> {
+    /// Makes code of steps on lanes of so many bytes; none if there is no code for one of them or for
+    /// these vectors, or the system has no memory for code.
+    pub(in crate::lanes) fn new(steps: &[Step], lane: usize, vectors: Vectors) -> Option<Self> {
+        let form = vectors.pick([None, Some(Form::Vex), Some(Form::Evex)])?;
         if steps.iter().any(|step| highest(step) >= SLOTS_MAX) {
             return None;
         }
-        let code = Emitter::new(lane).all(steps)?;
-        if code.len() > BYTES_MAX {
-            return None;
-        }
+        // In long passes instructions wait less for each other.
+        let code = [MANY, FEW].into_iter().find_map(|most| {
+            let code = Emitter::new(lane, form).all(steps, most)?;
+            (code.len() <= BYTES_MAX).then_some(code)
+        })?;
         let code = Arc::new(Executable::new(&code)?);
         // SAFETY: the code is a function of this type from its first byte on, and lives as long as
         // `code` does.

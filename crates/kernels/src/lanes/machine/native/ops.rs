@@ -1,8 +1,9 @@
 //! The instructions that steps need, by name.
 
+use super::code::Form;
 use super::encode::Op;
 
-/// Codes of instructions on floats, which both widths have.
+/// Codes of instructions on floats, which both widths of lanes have.
 pub(super) const ADD: u8 = 0x58;
 pub(super) const MUL: u8 = 0x59;
 pub(super) const SUB: u8 = 0x5C;
@@ -15,6 +16,10 @@ pub(super) const EITHER: u8 = 0x56;
 pub(super) const FLIP: u8 = 0x57;
 /// Compares; the byte behind it says how.
 pub(super) const COMPARE: u8 = 0xC2;
+/// Loads, stores, and stores past the caches.
+pub(super) const LOAD: u8 = 0x10;
+pub(super) const STORE: u8 = 0x11;
+pub(super) const STREAM: u8 = 0x2B;
 
 /// How numbers are compared; where one is NaN, only the last two are true.
 pub(super) const EQUAL: u8 = 0x00;
@@ -38,32 +43,41 @@ pub(super) const DOWN: u8 = 9;
 pub(super) const UP: u8 = 10;
 pub(super) const TO_ZERO: u8 = 11;
 
-/// Whole vectors: loads, stores, and stores past the caches.
-pub(super) const LOAD: Op = Op(0, 1, false, 0x10);
-pub(super) const STORE: Op = Op(0, 1, false, 0x11);
-pub(super) const STREAM: Op = Op(0, 1, false, 0x2B);
-
 /// Bits of vectors, as integers.
-pub(super) const AND: Op = Op(1, 1, false, 0xDB);
-pub(super) const OR: Op = Op(1, 1, false, 0xEB);
-pub(super) const XOR: Op = Op(1, 1, false, 0xEF);
+pub(super) const AND: Op = Op::new(1, 1, false, 0xDB);
+pub(super) const OR: Op = Op::new(1, 1, false, 0xEB);
+pub(super) const XOR: Op = Op::new(1, 1, false, 0xEF);
+
+/// Sixteen bytes from memory, or eight.
+pub(super) const LOAD_SHORT: Op = Op::new(0, 1, false, 0x10);
+pub(super) const LOAD_EIGHT: Op = Op::new(2, 1, false, 0x7E);
 /// Whether any bit is set.
-pub(super) const TEST: Op = Op(1, 2, false, 0x17);
+pub(super) const TEST: Op = Op::new(1, 2, false, 0x17);
 /// The half of a vector that the byte behind it names; its register is the last operand.
-pub(super) const HALF: Op = Op(1, 3, false, 0x19);
+pub(super) const HALF: Op = Op::new(1, 3, false, 0x19);
 /// Two of four words of each of two halves, those that the byte behind it names.
-pub(super) const SHUFFLE: Op = Op(0, 1, false, 0xC6);
+pub(super) const SHUFFLE: Op = Op::new(0, 1, false, 0xC6);
 /// Words become halves of words, halves become bytes; what does not fit becomes the nearest.
-pub(super) const PACK_WORDS: Op = Op(1, 1, false, 0x6B);
-pub(super) const PACK_HALVES: Op = Op(1, 1, false, 0x63);
+pub(super) const PACK_WORDS: Op = Op::new(1, 1, false, 0x6B);
+pub(super) const PACK_HALVES: Op = Op::new(1, 1, false, 0x63);
 /// A number of 64 bits from a register for numbers.
-pub(super) const FROM_NUMBER: Op = Op(1, 1, true, 0x6E);
+pub(super) const FROM_NUMBER: Op = Op::new(1, 1, true, 0x6E);
+
+/// A mask from the bits of a register for numbers; one without as many of the first lanes as the byte
+/// behind it says.
+pub(super) const MASK_FROM_NUMBER: Op = Op::new(3, 1, true, 0x92);
+pub(super) const MASK_BEHIND: Op = Op::new(1, 3, true, 0x31);
+/// The bytes of which some bit is set in both: a mask.
+pub(super) const TEST_BYTES: Op = Op::new(1, 2, false, 0x26);
+/// Some bytes.
+pub(super) const LOAD_BYTES: Op = Op::new(3, 1, false, 0x6F);
 
 /// Instructions on lanes of a width.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes {
     /// Bytes of a lane: eight or four.
     pub(super) bytes: usize,
+    pub(super) form: Form,
 }
 
 impl Lanes {
@@ -73,30 +87,38 @@ impl Lanes {
 
     /// Lanes of a vector.
     pub(super) fn per_vector(self) -> usize {
-        super::VECTOR / self.bytes
+        self.form.bytes() / self.bytes
     }
 
     /// A code on floats.
     pub(super) fn float(self, code: u8) -> Op {
-        Op(u8::from(self.wide()), 1, false, code)
+        Op::new(u8::from(self.wide()), 1, self.wide(), code)
     }
 
     /// A fused code, or one that shifts each lane by its own amount.
     pub(super) fn fused(self, code: u8) -> Op {
-        Op(1, 2, self.wide(), code)
+        Op::new(1, 2, self.wide(), code)
     }
 
-    fn pick(self, wide: Op, narrow: Op) -> Op {
-        if self.wide() { wide } else { narrow }
+    /// The one of two codes that is for these lanes, with its map of codes.
+    fn pick(self, wide: (u8, u8), narrow: (u8, u8)) -> Op {
+        let (map, code) = if self.wide() { wide } else { narrow };
+        Op::new(1, map, self.wide(), code)
+    }
+
+    /// The same of codes that only [`Form::Vex`] has, with the bit W clear.
+    fn pick_short(self, wide: (u8, u8), narrow: (u8, u8)) -> Op {
+        let (map, code) = if self.wide() { wide } else { narrow };
+        Op::new(1, map, false, code)
     }
 
     /// Integers: sums, differences, shifts.
     pub(super) fn plus(self) -> Op {
-        self.pick(Op(1, 1, false, 0xD4), Op(1, 1, false, 0xFE))
+        self.pick((1, 0xD4), (1, 0xFE))
     }
 
     pub(super) fn minus(self) -> Op {
-        self.pick(Op(1, 1, false, 0xFB), Op(1, 1, false, 0xFA))
+        self.pick((1, 0xFB), (1, 0xFA))
     }
 
     pub(super) fn shift_left(self) -> Op {
@@ -109,44 +131,56 @@ impl Lanes {
 
     /// Integers that are equal, and above: masks.
     pub(super) fn same(self) -> Op {
-        self.pick(Op(1, 2, false, 0x29), Op(1, 1, false, 0x76))
+        self.pick((2, 0x29), (1, 0x76))
     }
 
     pub(super) fn above(self) -> Op {
-        self.pick(Op(1, 2, false, 0x37), Op(1, 1, false, 0x66))
-    }
-
-    /// Bytes become lanes.
-    pub(super) fn widen(self) -> Op {
-        self.pick(Op(1, 2, false, 0x22), Op(1, 2, false, 0x21))
-    }
-
-    /// The first lane in all.
-    pub(super) fn spread(self) -> Op {
-        self.pick(Op(1, 2, false, 0x59), Op(1, 2, false, 0x58))
-    }
-
-    /// As many bytes as a vector has lanes, to memory.
-    pub(super) fn write_bytes(self) -> Op {
-        self.pick(Op(1, 1, false, 0x7E), Op(1, 1, false, 0xD6))
+        self.pick((2, 0x37), (1, 0x66))
     }
 
     /// Rounds to whole numbers; the byte behind it says how.
     pub(super) fn round(self) -> Op {
-        self.pick(Op(1, 3, false, 0x09), Op(1, 3, false, 0x08))
+        self.pick((3, 0x09), (3, 0x08))
     }
 
-    /// Chooses by a mask, which the byte behind it names.
+    /// Chooses by a mask.
     pub(super) fn blend(self) -> Op {
-        self.pick(Op(1, 3, false, 0x4B), Op(1, 3, false, 0x4A))
+        match self.form {
+            Form::Vex => self.pick_short((3, 0x4B), (3, 0x4A)),
+            Form::Evex => self.fused(0x65),
+        }
     }
 
-    /// Loads and stores of lanes by a mask.
+    /// Bytes become lanes, where masks are vectors.
+    pub(super) fn widen(self) -> Op {
+        self.pick_short((2, 0x22), (2, 0x21))
+    }
+
+    /// The first lane in all, where masks are vectors.
+    pub(super) fn spread(self) -> Op {
+        self.pick_short((2, 0x59), (2, 0x58))
+    }
+
+    /// Loads and stores of lanes by a mask that is a vector.
     pub(super) fn load_some(self) -> Op {
-        self.pick(Op(1, 2, false, 0x2D), Op(1, 2, false, 0x2C))
+        self.pick_short((2, 0x2D), (2, 0x2C))
     }
 
     pub(super) fn store_some(self) -> Op {
-        self.pick(Op(1, 2, false, 0x2F), Op(1, 2, false, 0x2E))
+        self.pick_short((2, 0x2F), (2, 0x2E))
+    }
+
+    /// As many bytes as a vector has lanes, to memory.
+    pub(super) fn write_bytes(self) -> Op {
+        match self.per_vector() {
+            4 => Op::new(1, 1, false, 0x7E),
+            8 => Op::new(1, 1, false, 0xD6),
+            _ => Op::new(0, 1, false, 0x11),
+        }
+    }
+
+    /// As many from memory, where there are eight or more.
+    pub(super) fn read_bytes(self) -> Op {
+        if self.per_vector() == 8 { LOAD_EIGHT } else { LOAD_SHORT }
     }
 }

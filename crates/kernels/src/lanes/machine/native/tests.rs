@@ -5,7 +5,9 @@
 use pantile_testkit::{Rng, cases};
 
 use super::super::{Code, Kind, NONE, Step, machine};
-use super::Native;
+use super::code::Form;
+use super::emit::{Emitter, MANY};
+use super::{BYTES_MAX, Native};
 use crate::lanes::kernel::{CHUNK, EACH, Slot};
 use crate::simd::Vectors;
 
@@ -80,7 +82,8 @@ const MOST: usize = 200;
 
 /// Slots of a test: inputs, then constants, then truth values, then targets.
 const INPUTS: u32 = 6;
-const CONSTANTS: u32 = 3;
+/// More constants than have registers.
+const CONSTANTS: u32 = 20;
 const TRUTHS: u32 = INPUTS + CONSTANTS;
 const TARGETS: u32 = TRUTHS + 2;
 const SLOTS: usize = TARGETS as usize + 10;
@@ -156,7 +159,12 @@ fn random_step(rng: &mut Rng, code: Code, target: u32, is_first: bool) -> Step {
             step.x = if flat { constant(rng) } else { NONE };
             step.y = if rng.below(2) == 0 { input(rng) } else { NONE };
         }
-        (_, Kind::Truth) => step.y = TRUTHS + 1,
+        (_, Kind::Truth) => {
+            step.y = TRUTHS + 1;
+            if flat {
+                (step.flat, step.x) = (true, constant(rng));
+            }
+        }
         (_, Kind::With) if flat => (step.flat, step.x) = (true, constant(rng)),
         (_, Kind::Both) if flat => (step.flat, step.y) = (true, constant(rng)),
         _ => {}
@@ -168,10 +176,10 @@ fn random_step(rng: &mut Rng, code: Code, target: u32, is_first: bool) -> Step {
 }
 
 /// Runs steps both ways on the same memory; all of it has to be the same afterwards.
-fn check(rng: &mut Rng, steps: &[Step], lane: usize) {
-    let vectors = Vectors::all().find(|vectors| vectors.bytes() == 32).unwrap();
-    let (machine, native) = (machine(lane, vectors).unwrap(), Native::new(steps, lane).unwrap());
-    let count = rng.below(MOST - CHUNK / 2);
+fn check(rng: &mut Rng, steps: &[Step], lane: usize, vectors: Vectors) {
+    let machine = machine(lane, vectors).unwrap();
+    let native = Native::new(steps, lane, vectors).unwrap();
+    let count = rng.below(MOST * 8 / lane - CHUNK / 2);
     let before = room(rng, lane);
     let past = rng.below(3) == 0;
     let (mut one, mut other) = (before.clone(), before);
@@ -182,8 +190,20 @@ fn check(rng: &mut Rng, steps: &[Step], lane: usize) {
         machine(steps, &expected, fronts, count);
         native.run(&got, fronts, count);
     }
+    for truths in TRUTHS..TARGETS {
+        forget([&mut one, &mut other].map(|room| &mut room.0[truths as usize]), count);
+    }
     let same = one.0.iter().zip(&other.0).all(|(one, other)| same_lanes(one, other, lane));
-    assert!(same, "{steps:#?} of {count} lanes of {lane} bytes");
+    assert!(same, "{steps:#?} of {count} lanes of {lane} bytes, {}", vectors.name());
+}
+
+/// Makes truth values the same that any pass over what is left may write as it likes.
+fn forget(truths: [&mut [u64; MOST]; 2], count: usize) {
+    for words in truths {
+        for at in count..count.next_multiple_of(64) {
+            words[at / 8] &= !(0xFF << (at % 8 * 8));
+        }
+    }
 }
 
 /// The same bits; of a NaN any.
@@ -209,21 +229,25 @@ fn takes_bits(code: Code) -> Option<bool> {
     }
 }
 
-/// True if this processor has the vectors that the code is made of.
-fn can() -> bool {
-    Vectors::all().any(|vectors| vectors.bytes() == 32)
+/// All codes that there is machine code for.
+fn codes() -> impl Iterator<Item = Code> {
+    CODES.into_iter().chain([Code::Horner, Code::AddProducts])
+}
+
+/// The vectors of this processor that there is machine code for.
+fn all() -> impl Iterator<Item = Vectors> {
+    Vectors::all().filter(|vectors| vectors.native())
 }
 
 #[test]
 fn every_code_computes_what_a_machine_does() {
-    let codes = || CODES.into_iter().chain([Code::Horner, Code::AddProducts]);
     cases("every code", 40, |rng| {
-        for (code, lane) in codes().flat_map(|code| [(code, 8), (code, 4)]).filter(|_| can()) {
+        for (code, lane) in codes().flat_map(|code| [(code, 8), (code, 4)]) {
             let mut step = random_step(rng, code, TARGETS, true);
             if !matches!(code.kind(), Kind::Truth) {
                 step.target = TARGETS;
             }
-            check(rng, &[step], lane);
+            all().for_each(|vectors| check(rng, std::slice::from_ref(&step), lane, vectors));
         }
     });
 }
@@ -235,19 +259,15 @@ fn chains_compute_what_a_machine_does() {
         let count = 1 + rng.below(most);
         // The bits of a NaN that arithmetic makes are open: nobody looks at them here.
         let on_bits = rng.below(4) == 0;
-        let codes: Vec<Code> = CODES
-            .into_iter()
-            .filter(|code| takes_bits(*code).unwrap_or(on_bits) == on_bits)
-            .collect();
+        let fits = |code: &Code| takes_bits(*code).unwrap_or(on_bits) == on_bits;
+        let codes: Vec<Code> = codes().filter(fits).collect();
         let mut steps = Vec::new();
         for at in 0..count {
             let code = *rng.pick(&codes);
             steps.push(random_step(rng, code, TARGETS + (at % 10) as u32, at == 0));
         }
         let lane = *rng.pick(&[8, 4]);
-        if can() {
-            check(rng, &steps, lane);
-        }
+        all().for_each(|vectors| check(rng, &steps, lane, vectors));
     });
 }
 
@@ -264,5 +284,25 @@ fn what_there_is_no_code_for_stays_steps() {
         words: &[1, 2],
         more: Vec::new(),
     };
-    assert!(Native::new(&[look_up], 8).is_none());
+    let steps = [look_up];
+    assert!(Vectors::all().all(|vectors| Native::new(&steps, 8, vectors).is_none()));
+}
+
+#[test]
+fn long_code_has_shorter_passes_before_it_stays_steps() {
+    cases("long code", 10, |rng| {
+        let mut steps: Vec<Step> =
+            (0..120).map(|at| random_step(rng, Code::Min, TARGETS, at == 0)).collect();
+        for (at, step) in steps.iter_mut().enumerate() {
+            step.target = if at == 119 { TARGETS } else { NONE };
+        }
+        for (vectors, lane) in all().flat_map(|vectors| [(vectors, 8), (vectors, 4)]) {
+            let form = vectors.pick([Form::Vex, Form::Vex, Form::Evex]);
+            let code = Emitter::new(lane, form).all(&steps, MANY).unwrap();
+            assert!(code.len() > BYTES_MAX, "{} bytes", code.len());
+            check(rng, &steps, lane, vectors);
+            let more = [&steps[..], &steps[..]].concat();
+            assert!(Native::new(&more, lane, vectors).is_none());
+        }
+    });
 }

@@ -1,60 +1,32 @@
 //! Steps that read or write truth values, which are bytes.
 
 use super::super::{Code as What, Step};
+use super::code::{When, distance};
 use super::emit::{Emitter, NO, Pass, X, Y};
-use super::encode::{Gpr, Operand, When, Ymm, distance};
-use super::ops::{
-    AND, AT_LEAST, AT_MOST, COMPARE, EQUAL, GREATER, HALF, LESS, LOAD, OR, PACK_HALVES, PACK_WORDS,
-    SHUFFLE, TEST, UNEQUAL, XOR,
-};
+use super::encode::{Operand, Register};
+use super::ops::{AT_LEAST, AT_MOST, COMPARE, EQUAL, GREATER, LESS, LOAD_SHORT, OR, TEST, UNEQUAL};
 
 impl Emitter {
-    /// Truth values of a vector, so many bytes behind an address.
-    fn bytes(&self, at: Gpr, vector: usize) -> Operand {
-        Operand::Memory(at, distance(vector * self.lanes.per_vector()))
-    }
-
     /// Writes how the accumulator compares with x.
     pub(super) fn compare(&mut self, step: &Step, pass: Pass) {
-        let x = self.address(step.x, X);
+        let x = self.place(step.x, X);
         self.address_of(step.y, Y, true);
-        let lanes = self.lanes;
+        let compare = |how: u8| self.lanes.float(COMPARE).by(how);
         let how = match step.code {
-            What::Eq => Some(EQUAL),
-            What::Ne => Some(UNEQUAL),
-            What::Lt => Some(LESS),
-            What::Le => Some(AT_MOST),
-            What::Gt => Some(GREATER),
-            What::Ge => Some(AT_LEAST),
-            _ => None,
+            What::Eq => compare(EQUAL),
+            What::Ne => compare(UNEQUAL),
+            What::Lt => compare(LESS),
+            What::Le => compare(AT_MOST),
+            What::Gt => compare(GREATER),
+            What::Ge => compare(AT_LEAST),
+            _ => self.lanes.same(),
         };
         for vector in 0..pass.vectors {
-            let ([t, u, v], a) = (pass.own(vector), Ymm::nth(vector));
-            let x = self.operand(pass, vector, x, u);
-            match how {
-                Some(how) => self.code.vector_by((lanes.float(COMPARE), how), t, a, x),
-                None => self.code.vector(lanes.same(), t, a, x),
-            }
-            self.pack(t, v);
-            let place = self.bytes(Y, vector);
-            self.code.half(lanes.write_bytes(), t, NO, place);
+            let ([t, _, v], mask) = (pass.own(vector), self.own_mask(pass, vector));
+            let x = self.operand(pass, vector, x, t);
+            self.look_where(how, mask, Register::nth(vector), x);
+            self.write_truths(mask, v, (Y, vector));
         }
-    }
-
-    /// Makes bytes of 0 and 1 of a mask.
-    fn pack(&mut self, mask: Ymm, room: Ymm) {
-        self.code.vector_by((HALF, 1), mask, NO, Operand::Register(room));
-        if self.lanes.bytes == 8 {
-            // Halves of a mask are masks: each second one will do.
-            let both = Operand::Register(room);
-            self.code.half_by((SHUFFLE, 0x88), mask, mask, both);
-            self.code.half(PACK_WORDS, mask, mask, Operand::Register(mask));
-        } else {
-            self.code.half(PACK_WORDS, mask, mask, Operand::Register(room));
-        }
-        self.code.half(PACK_HALVES, mask, mask, Operand::Register(mask));
-        let ones = self.code.constant([0x0101_0101_0101_0101; 4]);
-        self.code.half(AND, mask, mask, Operand::Constant(ones));
     }
 
     /// The accumulator where x is true, else y; or y where x is true, else the accumulator.
@@ -66,20 +38,17 @@ impl Emitter {
             self.look_for_any(pass);
             self.code.jump(When::Zero, end);
         }
-        let y = self.address(step.y, Y);
-        let lanes = self.lanes;
+        let y = self.place(step.y, Y);
         for vector in 0..pass.vectors {
-            let ([t, u, v], a) = (pass.own(vector), Ymm::nth(vector));
-            let truths = self.bytes(X, vector);
-            self.code.vector(lanes.widen(), t, NO, truths);
-            self.code.vector(XOR, v, v, Operand::Register(v));
-            self.code.vector(lanes.above(), t, t, Operand::Register(v));
+            let ([t, _, v], a) = (pass.own(vector), Register::nth(vector));
+            let mask = self.own_mask(pass, vector);
+            self.read_truths(mask, v, (X, vector));
+            let other = self.operand(pass, vector, y, t);
             if keep {
-                let other = self.load(pass, vector, y, u);
-                self.blend(a, other, Operand::Register(a), t);
+                let other = self.register(other, t);
+                self.blend(a, other, Operand::Register(a), mask);
             } else {
-                let other = self.operand(pass, vector, y, u);
-                self.blend(a, a, other, t);
+                self.blend(a, a, other, mask);
             }
         }
         self.code.bind(end);
@@ -88,10 +57,10 @@ impl Emitter {
     /// Looks whether any truth value of the pass is true: what is rare is nowhere in most passes.
     fn look_for_any(&mut self, pass: Pass) {
         let [t, ..] = pass.own(0);
-        self.code.half(LOAD, t, NO, Operand::Memory(X, 0));
+        self.code.short(LOAD_SHORT, t, NO, Operand::Memory(X, 0));
         for at in (16..pass.vectors * self.lanes.per_vector()).step_by(16) {
-            self.code.half(OR, t, t, Operand::Memory(X, distance(at)));
+            self.code.short(OR, t, t, Operand::Memory(X, distance(at)));
         }
-        self.code.half(TEST, t, NO, Operand::Register(t));
+        self.code.short(TEST, t, NO, Operand::Register(t));
     }
 }
