@@ -10,6 +10,7 @@ use super::program::Program;
 use super::scratch::Frame;
 use super::walk::Walk;
 use crate::Error;
+use crate::pack::worth_streaming;
 
 /// Where an input of a program comes from, through a pointer; see [`Source`](super::Source).
 #[derive(Clone, Copy, Debug)]
@@ -149,6 +150,25 @@ pub(crate) unsafe fn load(
             }
         }
     }
+}
+
+/// Asks for the rows of large sources ahead, all of them: what is computed from a block is looked at
+/// before the next one is read, and memory would wait meanwhile.
+pub(crate) fn ask_for_rows(
+    program: &Program,
+    sources: &[RawSource<'_>],
+    walk: &Walk,
+    frame: &mut Frame,
+) {
+    let widest = program.inputs().iter().map(|dtype| dtype.bytes()).max().unwrap_or(0);
+    if worth_streaming(walk.row() * widest) {
+        frame.fronts.extend((0..sources.len()).filter(|source| is_row(sources, walk, *source)));
+    }
+}
+
+/// True if the elements of a source lie side by side along the rows of a walk.
+pub(super) fn is_row(sources: &[RawSource<'_>], walk: &Walk, source: usize) -> bool {
+    matches!(sources[source], RawSource::Memory { .. }) && walk.stride(source) == 1
 }
 
 /// Whether a block may be as long as a row: the outputs are inputs, which are read where they lie.

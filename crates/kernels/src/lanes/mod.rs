@@ -47,8 +47,8 @@ pub use run::{RawTarget, map_raw};
 pub use scratch::Scratch;
 
 pub(crate) use feed::{
-    add_sources, check_sources, counted, fill_scalars, joins_rows, load as load_block,
-    reads_in_place, repeat_rows,
+    add_sources, ask_for_rows, check_sources, counted, fill_scalars, joins_rows,
+    load as load_block, reads_in_place, repeat_rows,
 };
 pub(crate) use scratch::Frame;
 pub(crate) use walk::Walk;

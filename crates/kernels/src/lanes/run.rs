@@ -8,8 +8,8 @@ use pantile_lanes::DType;
 
 use super::even::even_rows;
 use super::feed::{
-    RawSource, add_sources, check_sources, counted, element, fill_scalars, inside, joins_rows,
-    load, repeat_rows,
+    RawSource, add_sources, check_sources, counted, element, fill_scalars, inside, is_row,
+    joins_rows, load, repeat_rows,
 };
 use super::kernel::{EACH, Slot};
 use super::load::{Strided, transfer};
@@ -248,16 +248,12 @@ impl Store<'_> {
     /// well: processors expect the next element of a row, but take several rows for too many.
     fn find_fronts(&self, walk: &Walk, frame: &mut Frame) {
         let row = walk.row();
-        let is_row = |source: &usize| {
-            let memory = matches!(self.sources[*source], RawSource::Memory { .. });
-            memory && walk.stride(*source) == 1
-        };
         let dtypes = self.program.inputs();
         let widest = dtypes.iter().map(|dtype| dtype.bytes()).max().unwrap_or(0);
         if row < NEAR || self.sources.len() > FRONTS || !worth_streaming(walk.elements() * widest) {
             return;
         }
-        let rows = (0..self.sources.len()).filter(is_row);
+        let rows = (0..self.sources.len()).filter(|source| is_row(self.sources, walk, *source));
         let mut several = false;
         frame.fronts.extend(rows.clone().filter(|source| {
             let own = self.bytes(walk, *source);

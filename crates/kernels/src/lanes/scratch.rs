@@ -138,6 +138,11 @@ impl Frame {
         self.slots[slot].start
     }
 
+    /// The inputs whose memory is asked for before it is needed.
+    pub(crate) fn fronts(&self) -> &[usize] {
+        &self.fronts
+    }
+
     /// Where every slot is.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots

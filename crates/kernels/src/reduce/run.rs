@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 
 use crate::Error;
 use crate::lanes::{
-    Frame, Program, RawSource, Scratch, Source, Walk, add_sources, check_sources, counted,
-    fill_scalars, joins_rows, load_block, reads_in_place, repeat_rows,
+    Frame, Program, RawSource, Scratch, Source, Walk, add_sources, ask_for_rows, check_sources,
+    counted, fill_scalars, joins_rows, load_block, reads_in_place, repeat_rows,
 };
 
 /// What outputs are folded into.
@@ -174,6 +174,7 @@ impl Run<'_, '_> {
             // SAFETY: the promises are the caller's.
             return unsafe { self.sum_rows(rows) };
         }
+        ask_for_rows(self.program, self.sources, self.walk, self.frame);
         loop {
             if columns {
                 // Every element of a row has a cell of its own: all rows of a block of columns.
@@ -347,7 +348,7 @@ impl Run<'_, '_> {
                     {
                         continue;
                     }
-                    self.program.run(self.frame.slots(), &[], block.1);
+                    self.program.run(self.frame.slots(), self.frame.fronts(), block.1);
                 }
                 let (program, frame, count) = (self.program, &*self.frame, block.1);
                 for output in self.turn.clone() {
