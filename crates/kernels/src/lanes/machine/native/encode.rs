@@ -46,7 +46,7 @@ pub(super) struct Op {
     prefix: u8,
     /// The map of codes. 1: 0F, 2: 0F38, 3: 0F3A.
     map: u8,
-    /// The bit W; where [`Form::Vex`] does not look at it, it is as [`Form::Evex`] wants it.
+    /// The bit W.
     w: bool,
     code: u8,
     /// A byte behind it.

@@ -92,7 +92,13 @@ impl Lanes {
 
     /// A code on floats.
     pub(super) fn float(self, code: u8) -> Op {
-        Op::new(u8::from(self.wide()), 1, self.wide(), code)
+        Op::new(u8::from(self.wide()), 1, self.marks_width(), code)
+    }
+
+    /// The bit W of instructions whose codes tell lanes apart: only [`Form::Evex`] looks at it, and
+    /// what plays a processor may refuse it elsewhere.
+    fn marks_width(self) -> bool {
+        self.wide() && self.form == Form::Evex
     }
 
     /// A fused code, or one that shifts each lane by its own amount.
@@ -103,13 +109,7 @@ impl Lanes {
     /// The one of two codes that is for these lanes, with its map of codes.
     fn pick(self, wide: (u8, u8), narrow: (u8, u8)) -> Op {
         let (map, code) = if self.wide() { wide } else { narrow };
-        Op::new(1, map, self.wide(), code)
-    }
-
-    /// The same of codes that only [`Form::Vex`] has, with the bit W clear.
-    fn pick_short(self, wide: (u8, u8), narrow: (u8, u8)) -> Op {
-        let (map, code) = if self.wide() { wide } else { narrow };
-        Op::new(1, map, false, code)
+        Op::new(1, map, self.marks_width(), code)
     }
 
     /// Integers: sums, differences, shifts.
@@ -146,28 +146,28 @@ impl Lanes {
     /// Chooses by a mask.
     pub(super) fn blend(self) -> Op {
         match self.form {
-            Form::Vex => self.pick_short((3, 0x4B), (3, 0x4A)),
+            Form::Vex => self.pick((3, 0x4B), (3, 0x4A)),
             Form::Evex => self.fused(0x65),
         }
     }
 
     /// Bytes become lanes, where masks are vectors.
     pub(super) fn widen(self) -> Op {
-        self.pick_short((2, 0x22), (2, 0x21))
+        self.pick((2, 0x22), (2, 0x21))
     }
 
     /// The first lane in all, where masks are vectors.
     pub(super) fn spread(self) -> Op {
-        self.pick_short((2, 0x59), (2, 0x58))
+        self.pick((2, 0x59), (2, 0x58))
     }
 
     /// Loads and stores of lanes by a mask that is a vector.
     pub(super) fn load_some(self) -> Op {
-        self.pick_short((2, 0x2D), (2, 0x2C))
+        self.pick((2, 0x2D), (2, 0x2C))
     }
 
     pub(super) fn store_some(self) -> Op {
-        self.pick_short((2, 0x2F), (2, 0x2E))
+        self.pick((2, 0x2F), (2, 0x2E))
     }
 
     /// As many bytes as a vector has lanes, to memory.
