@@ -229,9 +229,31 @@ fn takes_bits(code: Code) -> Option<bool> {
     }
 }
 
-/// All codes that there is machine code for.
+/// All codes that there is machine code for. Where something plays the processor and has the wrong
+/// sign for zeros of `c - a b`, those of the code with that instruction tell nothing.
 fn codes() -> impl Iterator<Item = Code> {
-    CODES.into_iter().chain([Code::Horner, Code::AddProducts])
+    let plain = zero_has_its_sign();
+    let codes = CODES.into_iter().chain([Code::Horner, Code::AddProducts]);
+    codes.filter(move |code| plain || *code != Code::NegTimesPlus)
+}
+
+/// True if `3 - 1 * 3` is a zero without a sign, as it should be.
+fn zero_has_its_sign() -> bool {
+    let (one, three, mut zero) = (1.0f64, 3.0f64, 3.0f64);
+    if all().next().is_some() {
+        // SAFETY: where there is machine code the processor has this instruction.
+        unsafe {
+            std::arch::asm!(
+                "vfnmadd231pd {zero}, {one}, {three}",
+                zero = inout(xmm_reg) zero,
+                one = in(xmm_reg) one,
+                three = in(xmm_reg) three,
+                options(nomem, nostack),
+            );
+        }
+        return zero.is_sign_positive();
+    }
+    true
 }
 
 /// The vectors of this processor that there is machine code for.
