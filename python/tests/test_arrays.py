@@ -303,3 +303,13 @@ def test_a_loop_plans_once_and_memory_stays_flat():
         if step == 2:
             lowered = world.lowered
     assert world.lowered == lowered
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool"])
+def test_long_constants_are_reduced(dtype, dist):
+    """Rows around the length of a block, and far beyond it."""
+    for n in (8191, 8192, 8193, 17_000, 100_000):
+        ones, one = pt.ones(n, dtype=dtype, dist=dist), np.ones((), dtype)
+        assert int(ones.sum()) == n and float(ones.mean() if dtype[0] == "f" else n / n) == 1
+        same(ones.max(), one), same(ones.min(), one), same(pt.any(ones), True)
+        assert int(pt.argmax(ones)) == 0

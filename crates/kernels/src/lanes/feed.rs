@@ -171,7 +171,8 @@ pub(super) fn is_row(sources: &[RawSource<'_>], walk: &Walk, source: usize) -> b
     matches!(sources[source], RawSource::Memory { .. }) && walk.stride(source) == 1
 }
 
-/// Whether a block may be as long as a row: the outputs are inputs, which are read where they lie.
+/// Whether a block may be as long as a row: every output is an input that is read where it lies. What
+/// is copied to a block of our own, also a constant, has room for [`Program::block`] elements only.
 pub(crate) fn reads_in_place(program: &Program, sources: &[RawSource<'_>], walk: &Walk) -> bool {
     let in_place = |(index, (source, dtype)): (usize, (&RawSource<'_>, &DType))| match source {
         RawSource::Memory { start, .. } => {
@@ -180,7 +181,7 @@ pub(crate) fn reads_in_place(program: &Program, sources: &[RawSource<'_>], walk:
         }
         _ => false,
     };
-    program.is_moving() && sources.iter().zip(program.inputs()).enumerate().all(in_place)
+    program.returns_inputs() && sources.iter().zip(program.inputs()).enumerate().all(in_place)
 }
 
 /// Whether rows that follow each other along the innermost loop of rows can be taken as one: every

@@ -157,9 +157,14 @@ impl Program {
         self.inputs.len() + self.outputs.len() + self.constants.len() + self.registers
     }
 
-    /// True if it computes nothing: its outputs are inputs.
+    /// True if it computes nothing: its outputs are inputs or constants.
     pub(super) fn is_moving(&self) -> bool {
         self.instructions.is_empty()
+    }
+
+    /// True if every output is an input.
+    pub(super) fn returns_inputs(&self) -> bool {
+        self.is_moving() && self.origins.iter().all(|origin| *origin < self.inputs.len())
     }
 
     /// Elements of a block.
