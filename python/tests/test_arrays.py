@@ -313,3 +313,11 @@ def test_long_constants_are_reduced(dtype, dist):
         assert int(ones.sum()) == n and float(ones.mean() if dtype[0] == "f" else n / n) == 1
         same(ones.max(), one), same(ones.min(), one), same(pt.any(ones), True)
         assert int(pt.argmax(ones)) == 0
+
+
+def test_parts_of_what_was_moved(dist):
+    for n, target in [(6, None), (6, 0), (6, "c"), (9000, None), (9000, 0)]:
+        ours, theirs = pt.arange(float(n), dist=dist).redistribute(target), np.arange(float(n))
+        ours[2:4] *= 2
+        theirs[2:4] *= 2
+        same(ours, theirs)

@@ -144,7 +144,9 @@ fn find(steps: &[Step], readers: &BTreeMap<SlotId, usize>, looks: &mut BTreeSet<
                     .any(|read| matches!(read, Read::Slot(slot, ..) if *slot == movement.to));
                 let stores = compute.writes.iter().all(|write| matches!(write, Write::Slot(..)));
                 let alone = readers.get(&movement.to) == Some(&1);
-                if reads && stores && alone && !movement.source.has_terms() {
+                // A background is copied as a whole, also where the loop computes nothing.
+                let copied = compute.backgrounds.iter().any(|(_, from)| *from == movement.to);
+                if reads && stores && alone && !copied && !movement.source.has_terms() {
                     looks.insert(movement.to);
                 }
             }
