@@ -3,7 +3,8 @@
 #![allow(clippy::print_stdout, reason = "prints figures")]
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on should stop")]
 
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code, reason = "the tests use the rest of it")]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use std::io::{Read, Write};

@@ -23,7 +23,7 @@ fn accumulations(world: &World) -> Result<(), String> {
 }
 
 fn arrays<T: Reference>(world: &World) -> Result<(), String> {
-    let mut rng = Rng::new(900 + u64::from(T::DTYPE.code()));
+    let mut rng = Rng::law(900 + u64::from(T::DTYPE.code()));
     for number in 0..scaled(ARRAYS) {
         let halos = random(&mut rng, world.size()).map_err(|error| error.to_string())?;
         compare::<T>(world, &halos, number).map_err(|fault| format!("{halos}: {fault}"))?;
@@ -61,7 +61,7 @@ fn compare<T: Reference>(world: &World, full: &Distribution, seed: u64) -> Resul
     let straight = engine.movement("law", &from, &to, T::DTYPE).map_err(|e| say(&e))?;
     let in_place =
         engine.accumulation("law in place", &from, &to, T::DTYPE).map_err(|e| say(&e))?;
-    let mut rng = Rng::new(seed * 97 + world.rank() as u64);
+    let mut rng = Rng::law(seed * 97 + world.rank() as u64);
     let elements: Vec<T> =
         (0..straight.source_len()).map(|_| T::from_number(rng.range(-500, 500))).collect();
     let mut tile = Tile::from_vec(elements.clone());

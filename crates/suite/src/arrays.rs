@@ -91,7 +91,7 @@ impl Plan {
 }
 
 fn moves(world: &World) -> Outcome {
-    let mut rng = Rng::new(76);
+    let mut rng = Rng::law(76);
     for round in 0..12 {
         let shape = [1 + rng.below(9), 1 + rng.below(7)];
         let value = |at: &[usize]| i64::from(number(round, at));
@@ -120,7 +120,7 @@ fn moves(world: &World) -> Outcome {
 }
 
 fn gathers(world: &World) -> Outcome {
-    let mut rng = Rng::new(77);
+    let mut rng = Rng::law(77);
     for round in 0..6 {
         let shape = [1 + rng.below(6), 1 + rng.below(6)];
         let plan = Plan::any(&mut rng, world, shape);

@@ -91,7 +91,7 @@ fn rounds(world: &World) -> usize {
 }
 
 fn gathers(world: &World) -> Outcome {
-    let mut rng = Rng::new(72);
+    let mut rng = Rng::law(72);
     for way in [usize::MAX, 0] {
         world.engine().set_large_bytes(way);
         for partition in grids(world)? {
@@ -143,7 +143,7 @@ pub(crate) fn scatter(
 }
 
 fn scatters(world: &World) -> Outcome {
-    let mut rng = Rng::new(73);
+    let mut rng = Rng::law(73);
     for partition in grids(world)? {
         for (kept, choice) in choices(&partition) {
             let movement = ReduceScatter::new(&partition, &choice).map_err(say)?;

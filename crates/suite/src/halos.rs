@@ -263,7 +263,7 @@ pub(crate) fn any_side(rng: &mut Rng, own: Vec<usize>, periodic: bool) -> Side {
 }
 
 fn random(world: &World) -> Outcome {
-    let mut rng = Rng::new(74);
+    let mut rng = Rng::law(74);
     for partition in grids(world)? {
         for periodic in [false, true] {
             let lengths = any_lengths(&mut rng, &partition.team().shape());

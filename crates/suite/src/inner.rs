@@ -125,7 +125,7 @@ fn blocks(world: &World) -> Outcome {
 }
 
 fn blocks_of<T: Reference>(world: &World) -> Outcome {
-    let mut rng = Rng::new(78);
+    let mut rng = Rng::law(78);
     let everybody = grids(world)?;
     for partition in some_grids(world)? {
         let workers = partition.team().shape();
@@ -168,7 +168,7 @@ fn windows(world: &World) -> Outcome {
 }
 
 fn windows_of<T: Reference>(world: &World) -> Outcome {
-    let mut rng = Rng::new(79);
+    let mut rng = Rng::law(79);
     for partition in some_grids(world)? {
         let workers = partition.team().shape();
         let cut = any_lengths(&mut rng, &workers);
@@ -213,7 +213,7 @@ fn scattered<T: Reference>(
 }
 
 fn arrays_of<T: Reference>(world: &World) -> Outcome {
-    let mut rng = Rng::new(80 + u64::from(T::DTYPE.code()));
+    let mut rng = Rng::law(80 + u64::from(T::DTYPE.code()));
     for _ in 0..rounds(world, 4) {
         let shape = [1 + rng.below(6), 1 + rng.below(6)];
         let from = Plan::any(&mut rng, world, shape).distribution()?;

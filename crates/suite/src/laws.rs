@@ -39,7 +39,7 @@ fn all_types(world: &World, large_bytes: usize, seed: u64) -> Result<(), String>
 }
 
 fn movements<T: Reference>(world: &World, seed: u64) -> Result<(), String> {
-    let mut rng = Rng::new(seed * 1_000 + u64::from(T::DTYPE.code()));
+    let mut rng = Rng::law(seed * 1_000 + u64::from(T::DTYPE.code()));
     for _ in 0..scaled(PAIRS) {
         let Some(case) = pair::<T>(&mut rng, world.size(), generate::legal_pair) else { continue };
         let source: Cells<T> = values(&case.source, &mut rng);
@@ -165,7 +165,7 @@ fn adjoints(world: &World) -> Result<(), String> {
 
 /// `<F x, y> == <x, F* y>` where both sums run over everything that is held.
 fn inner_products<T: Reference>(world: &World) -> Result<(), String> {
-    let mut rng = Rng::new(7_000 + u64::from(T::DTYPE.code()));
+    let mut rng = Rng::law(7_000 + u64::from(T::DTYPE.code()));
     for _ in 0..scaled(PAIRS / 2) {
         let Some(case) = pair::<T>(&mut rng, world.size(), generate::sum_pair) else { continue };
         let made = |spec: &Spec| distribution(spec).map_err(|error| error.to_string());

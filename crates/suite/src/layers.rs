@@ -248,7 +248,7 @@ pub(crate) fn any_line(rng: &mut Rng, lengths: Vec<usize>) -> Line {
 }
 
 fn random(world: &World) -> Outcome {
-    let mut rng = Rng::new(75);
+    let mut rng = Rng::law(75);
     for partition in grids(world)? {
         for _ in 0..2 {
             let lengths = any_lengths(&mut rng, &partition.team().shape());

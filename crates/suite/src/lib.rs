@@ -21,7 +21,7 @@
 mod accumulations;
 mod arrays;
 mod concats;
-#[path = "../../geometry/tests/common/mod.rs"]
+#[path = "../../geometry/tests/it/common/mod.rs"]
 mod convert;
 mod data;
 mod expect;
@@ -42,6 +42,7 @@ mod settings;
 mod whole;
 
 use pantile_spmd::World;
+use pantile_testkit::run_settings;
 
 /// One case: collective, and leaves the world healthy.
 #[derive(Clone, Copy)]
@@ -95,7 +96,8 @@ pub fn run_long(world: &World) -> Result<usize, String> {
 fn run(world: &World, cases: Vec<Case>) -> Result<usize, String> {
     let mut run = 0;
     for case in cases.into_iter().filter(|case| case.needs <= world.size()) {
-        (case.body)(world).map_err(|fault| format!("{}: {fault}", case.name))?;
+        (case.body)(world)
+            .map_err(|fault| format!("{}: {fault}\n{}", case.name, run_settings()))?;
         world.barrier().map_err(|error| format!("after {}: {error}", case.name))?;
         run += 1;
     }

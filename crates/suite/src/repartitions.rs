@@ -244,7 +244,7 @@ pub(crate) fn any_lengths(rng: &mut Rng, workers: &[usize]) -> Lengths {
 }
 
 fn random(world: &World) -> Outcome {
-    let mut rng = Rng::new(71);
+    let mut rng = Rng::law(71);
     let grids = grids(world)?;
     for round in 0..12 {
         let source = &grids[rng.below(grids.len())];

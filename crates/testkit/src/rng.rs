@@ -1,7 +1,11 @@
 //! A seeded generator and the runner of random cases.
 //!
-//! Every case has a seed of its own, derived from the test's name and the case's number, so a
-//! failure is replayed alone: `PANTILE_SEED=<seed> cargo test <test>`.
+//! Every case has a seed of its own, derived from the test's name, the case's number and the run's
+//! seed, so a failure is replayed alone: `PANTILE_SEED=<seed> cargo test <test>`.
+//!
+//! Two variables of the environment say which cases a run sees: `PANTILE_CASES` how many, in percent;
+//! `PANTILE_RUN_SEED` which ones. `./test` takes the latter from the tree, so that every change sees
+//! other cases and a failure can be repeated.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -16,6 +20,12 @@ impl Rng {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
+    }
+
+    /// The generator of the law with this number: another one for every seed of the run.
+    #[must_use]
+    pub fn law(number: u64) -> Self {
+        Self::new(number ^ run_seed())
     }
 
     /// The next 64 random bits.
@@ -71,6 +81,26 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// The seed of this run, mixed into every other one: 0 unless `PANTILE_RUN_SEED` says another.
+#[must_use]
+pub fn run_seed() -> u64 {
+    number_from("PANTILE_RUN_SEED").map_or(0, mix)
+}
+
+/// The variables that repeat this run, as they are written before a command.
+#[must_use]
+pub fn run_settings() -> String {
+    let set = ["PANTILE_RUN_SEED", "PANTILE_CASES"]
+        .into_iter()
+        .filter_map(|name| Some(format!("{name}={} ", std::env::var(name).ok()?)));
+    set.collect::<String>().trim_end().to_owned()
+}
+
+/// The numbers of `count` random cases, scaled by `PANTILE_CASES`, for [`Rng::law`].
+pub fn numbers(count: usize) -> impl Iterator<Item = u64> {
+    0..scaled(count)
+}
+
 /// Runs `count` random cases of the test `name`, each with a generator of its own.
 ///
 /// `PANTILE_CASES=p` runs p percent of the count (800 for a long run, 10 for a short one, at least
@@ -107,7 +137,7 @@ pub fn seed_of(name: &str, index: u64) -> u64 {
     let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     });
-    mix(hash ^ mix(index))
+    mix(hash ^ mix(index)) ^ run_seed()
 }
 
 /// The number in an environment variable, if it is set.

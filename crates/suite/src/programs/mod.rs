@@ -75,7 +75,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Every rank makes the same programs and looks at what it owns itself.
 fn programs(world: &World) -> Result<(), String> {
     for seed in 0..scaled(PROGRAMS) {
-        let trial = generate::trial(&mut Rng::new(seed), world.size());
+        let trial = generate::trial(&mut Rng::law(seed), world.size());
         let expected = trial.expected()?;
         let executable = execute::compile(&trial, world.size(), seed % 2 == 0)?;
         let mut engine = world.engine();

@@ -1,0 +1,11 @@
+//! The tests of this crate, as one program: linking many costs more than running them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod arrays;
+mod common;
+mod lessons;
+mod memory;
+mod pipelines;
+mod programs;
+mod refused;
+mod resident;

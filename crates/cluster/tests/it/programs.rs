@@ -1,0 +1,22 @@
+//! Random programs on workers, against the naive evaluator, byte for byte.
+
+use crate::common::Site;
+use pantile_cluster::{Cluster, ClusterOptions};
+use pantile_suite::programs::{execute, generate};
+use pantile_testkit::cases;
+
+#[test]
+fn programs_mean_on_workers_what_they_mean() {
+    for workers in [1, 2, 3, 5] {
+        let site = Site::new(workers);
+        let cluster = Cluster::connect(&site.address(), ClusterOptions::default()).unwrap();
+        let mut crew = cluster.into_crew();
+        cases("programs on workers", 40, |rng| {
+            let trial = generate::trial(rng, workers);
+            let Ok(expected) = trial.expected() else { return };
+            if let Err(fault) = execute::by_crew(&mut crew, &trial, &expected) {
+                panic!("{fault}, on {workers} workers:\n{}", trial.program);
+            }
+        });
+    }
+}

@@ -1,0 +1,279 @@
+//! Ranks that wait for programs.
+
+use std::sync::Arc;
+
+use pantile_comm::{Options, threads};
+use pantile_engine::{ArrayId, Crew, Error, Job, Tile};
+use pantile_ir::lower::{Recipe, Setting};
+
+const DOUBLE: &str = r#"
+!v = !ndarray.ndarray<5xi64, #pantile.dist<"block(r)">>
+func.func @main(%a: !v) -> !v {
+  %b = ndarray.ewbin %a, %a {op = "add"} : (!v, !v) -> !v
+  return %b : !v
+}
+"#;
+
+fn job(ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
+    job_of((DOUBLE, 1), ranks, arguments, result)
+}
+
+/// A program with its key as a job.
+fn job_of((text, key): (&str, u128), ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
+    let program = pantile_ir::text::parse(text, "test").unwrap();
+    let setting = Setting { ranks, ..Setting::default() };
+    let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
+    Arc::new(Job {
+        executable: Arc::new(recipe.compile().unwrap()),
+        recipe: Arc::new(recipe),
+        key,
+        arguments: arguments.iter().copied().map(ArrayId).collect(),
+        results: vec![ArrayId(result)],
+        forget: Vec::new(),
+        light: false,
+        numbers: Vec::new(),
+    })
+}
+
+/// The elements of a row that a rank of two owns: three, then two.
+fn share(rank: usize) -> Tile {
+    Tile::from_vec(if rank == 0 { vec![0i64, 1, 2] } else { vec![3, 4] })
+}
+
+#[test]
+fn arrays_stay_with_the_ranks() {
+    let mut crew = Crew::threads(2, &Options::default());
+    assert_eq!((crew.size(), crew.hosted()), (2, vec![0, 1]));
+    assert!(crew.has_windows());
+    crew.put(ArrayId(1), share).unwrap();
+    for turn in 1..4 {
+        crew.run(&job(2, &[turn], turn + 1)).unwrap();
+    }
+    let tiles: Vec<Vec<i64>> =
+        crew.get(ArrayId(4), &[]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect();
+    assert_eq!(tiles, [vec![0, 8, 16], vec![24, 32]]);
+    let mut last = (*job(2, &[4], 5)).clone();
+    last.forget = vec![ArrayId(1), ArrayId(2)];
+    crew.run(&Arc::new(last)).unwrap();
+    assert!(crew.get(ArrayId(1), &[]).unwrap().is_empty(), "forgotten");
+    assert_eq!(crew.counters().bytes, 0);
+}
+
+#[test]
+fn a_crew_that_failed_says_so_from_then_on() {
+    let mut crew = Crew::threads(2, &Options::default());
+    let error = crew.run(&job(2, &[7], 8)).unwrap_err();
+    assert!(matches!(error, Error::UnknownArray { id: 7, .. }), "{error}");
+    assert!(error.to_string().contains("got array 7, which it does not have"));
+    crew.put(ArrayId(7), share).unwrap();
+    assert_eq!(crew.run(&job(2, &[7], 8)).unwrap_err(), error);
+    let panicked = Error::Panicked { rank: 1, message: "no".to_owned() };
+    assert_eq!(panicked.to_string(), "rank 1 panicked: no");
+}
+
+#[test]
+fn alone_every_caller_is_a_rank() {
+    let results = threads::run(2, &Options::default(), |communicator| {
+        let mut crew = Crew::alone(communicator);
+        let rank = crew.hosted()[0];
+        crew.put(ArrayId(1), share).unwrap();
+        crew.run(&job(2, &[1], 2))?;
+        let tiles = crew.get(ArrayId(2), &[]).unwrap();
+        assert_eq!(tiles[0].0, rank);
+        Ok::<_, Error>(tiles[0].1.to_vec::<i64>())
+    });
+    let results: Vec<Vec<i64>> = results.into_iter().map(Result::unwrap).collect();
+    assert_eq!(results, [vec![0, 2, 4], vec![6, 8]]);
+}
+
+/// A program that takes a while: so many turns of a loop.
+fn long(turns: u64) -> String {
+    LONG.replace("TURNS", &turns.to_string())
+}
+
+const LONG: &str = r#"
+!v = !ndarray.ndarray<5xi64, #pantile.dist<"block(r)">>
+func.func @main(%a: !v) -> !v {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %many = arith.constant TURNS : index
+  %r = scf.for %i = %c0 to %many step %c1 iter_args(%x = %a) -> (!v) {
+    %b = ndarray.ewbin %x, %x {op = "bitwise_xor"} : (!v, !v) -> !v
+    %y = ndarray.ewbin %b, %a {op = "add"} : (!v, !v) -> !v
+    scf.yield %y : !v
+  }
+  return %r : !v
+}
+"#;
+
+#[test]
+fn a_caller_may_stop_waiting_and_nothing_is_lost() {
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share).unwrap();
+    // The first question is answered with yes, all others with no.
+    let asked = std::sync::atomic::AtomicBool::new(false);
+    crew.stop_waiting_if(move || !asked.swap(true, std::sync::atomic::Ordering::Relaxed));
+    // A caller that gets no turn until the program is over is never asked: then a longer one is tried.
+    let mut turns = 200_000;
+    let outcome = loop {
+        let outcome = crew.run(&job_of((&long(turns), turns.into()), 2, &[1], 2));
+        if outcome.is_err() || turns > 1_000_000_000 {
+            break outcome;
+        }
+        turns *= 4;
+    };
+    assert_eq!(outcome.unwrap_err(), Error::Interrupted);
+    crew.run(&job(2, &[1], 3)).unwrap();
+    let of = |crew: &mut Crew, id| -> Vec<Vec<i64>> {
+        crew.get(ArrayId(id), &[]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect()
+    };
+    assert_eq!(of(&mut crew, 3), [vec![0, 2, 4], vec![6, 8]]);
+    assert_eq!(of(&mut crew, 2), [vec![0, 1, 2], vec![3, 4]], "it went on to its end");
+}
+
+#[test]
+fn what_one_caller_flags_is_flagged_for_all() {
+    let results = threads::run(3, &Options::default(), |communicator| {
+        let rank = communicator.rank();
+        let mut crew = Crew::alone(communicator);
+        let mut flags = [rank == 0, false, rank == 2];
+        crew.agree(&pantile_comm::Call::here("compute", 7), &mut flags)?;
+        Ok::<_, Error>(flags)
+    });
+    for flags in results {
+        assert_eq!(flags.unwrap(), [true, false, true]);
+    }
+}
+
+#[test]
+fn callers_that_differ_hear_it_before_they_run() {
+    let results = threads::run(3, &Options::default(), |communicator| {
+        let rank = communicator.rank();
+        let mut crew = Crew::alone(communicator);
+        let call = pantile_comm::Call::here("compute", 8 + u64::from(rank == 1));
+        let error = crew.agree(&call, &mut []).unwrap_err();
+        assert_eq!(crew.agree(&call, &mut []).unwrap_err(), error, "from then on");
+        Ok::<_, Error>(error.to_string())
+    });
+    for text in results {
+        let text = text.unwrap();
+        assert!(text.contains("disagree"), "{text}");
+    }
+}
+
+#[test]
+fn a_loop_that_nobody_wants_any_more_ends() {
+    const FOREVER: &str = r#"
+func.func @main(%a: i64) -> i64 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.constant 9000000000000000000 : index
+  %r = scf.for %i = %zero to %end step %one iter_args(%x = %a) -> (i64) {
+    %y = arith.addi %x, %x : i64
+    scf.yield %y : i64
+  }
+  return %r : i64
+}
+"#;
+    let forever = job_of((FOREVER, 3), 2, &[1], 2);
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), |_| Tile::from_vec(vec![1i64])).unwrap();
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    crew.stop_if(&stop);
+    let other = Arc::clone(&stop);
+    let waits = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        other.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let error = crew.run(&forever).unwrap_err();
+    assert!(matches!(error, Error::Stopped { .. }), "{error}");
+    waits.join().unwrap();
+}
+
+/// Neighbours change places: ranks need each other.
+const TURNED: &str = r#"
+!v = !ndarray.ndarray<5xi64, #pantile.dist<"block(r)">>
+!c = !ndarray.ndarray<5xi64, #pantile.dist<"cyclic(r, 1)">>
+func.func @main(%a: !v) -> !c {
+  %b = ndarray.ewbin %a, %a {op = "add"} : (!v, !v) -> !v
+  %c = ndarray.redistribute %b : !v -> !c
+  return %c : !c
+}
+"#;
+
+#[test]
+fn a_known_program_that_is_soon_done_gives_the_same_on_any_thread() {
+    // More ranks than most machines have cores, too.
+    for ranks in [1, 2, 3, 9] {
+        let mut crew = Crew::threads(ranks, &Options::default());
+        let owned = |rank: usize| {
+            let (each, more) = (5 / ranks, 5 % ranks);
+            let start = rank * each + rank.min(more);
+            start..start + each + usize::from(rank < more)
+        };
+        crew.put(ArrayId(1), |rank| Tile::from_vec(owned(rank).map(|at| at as i64).collect()))
+            .unwrap();
+        let job = job_of((TURNED, 4), ranks, &[1], 2);
+        for turn in 0..400 {
+            crew.run(&job).unwrap();
+            for (rank, tile) in crew.get(ArrayId(2), &[]).unwrap() {
+                let expected: Vec<i64> = (rank..5).step_by(ranks).map(|at| 2 * at as i64).collect();
+                assert_eq!(tile.to_vec::<i64>(), expected, "turn {turn} of rank {rank} of {ranks}");
+            }
+            // Ranks that have nothing to do fall asleep.
+            if turn % 100 == 50 {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+        }
+        assert_eq!(crew.counters().programs, 400);
+    }
+}
+
+#[test]
+fn the_rank_that_failed_is_named_when_the_caller_is_another() {
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share).unwrap();
+    let job = job_of((TURNED, 4), 2, &[1], 2);
+    crew.run(&job).unwrap();
+    // The second time the caller is the first rank, and waits for the second.
+    crew.replace(ArrayId(1), &[(1, Arc::new(Tile::from_vec(vec![0.5])))]);
+    let error = crew.run(&job).unwrap_err();
+    assert!(matches!(error, Error::WrongTile { rank: 1, .. }), "{error}");
+    assert_eq!(crew.run(&job).unwrap_err(), error, "from then on");
+}
+
+#[test]
+fn what_goes_wrong_in_the_callers_share_ends_the_crew() {
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share).unwrap();
+    let job = job_of((TURNED, 4), 2, &[1], 2);
+    crew.run(&job).unwrap();
+    crew.replace(ArrayId(1), &[(0, Arc::new(Tile::from_vec(vec![0.5])))]);
+    let error = crew.run(&job).unwrap_err();
+    assert!(matches!(error, Error::WrongTile { rank: 0, .. }), "{error}");
+    assert_eq!(crew.run(&job).unwrap_err(), error, "from then on");
+}
+
+#[test]
+fn a_caller_may_stop_waiting_for_a_known_program_that_takes_its_time() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    crew.stop_waiting_if(move || asked.load(Ordering::Relaxed));
+    let mut turns = 200_000;
+    let outcome = loop {
+        let job = job_of((&long(turns), turns.into()), 2, &[1], 2);
+        crew.run(&job).unwrap();
+        stop.store(true, Ordering::Relaxed);
+        let outcome = crew.run(&job);
+        stop.store(false, Ordering::Relaxed);
+        if outcome.is_err() || turns > 1_000_000_000 {
+            break outcome;
+        }
+        turns *= 4;
+    };
+    assert_eq!(outcome.unwrap_err(), Error::Interrupted);
+    crew.settle().unwrap();
+}

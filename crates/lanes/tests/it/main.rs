@@ -1,0 +1,10 @@
+//! The tests of this crate, as one program: linking many costs more than running them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod accuracy;
+mod common;
+mod complex;
+mod integers;
+mod random;
+mod specials;
+mod types;

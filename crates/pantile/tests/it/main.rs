@@ -1,0 +1,16 @@
+//! The tests of this crate, as one program: linking many costs more than running them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod arrays;
+mod blocks;
+mod callers;
+mod examples;
+mod functions;
+mod launch;
+mod memory;
+mod open;
+mod pipeline;
+mod places;
+mod products;
+mod readme;
+mod whole;

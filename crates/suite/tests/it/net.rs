@@ -1,0 +1,78 @@
+//! All cases over TCP, with all ranks in one process and one hub.
+
+use std::sync::Arc;
+
+use pantile_comm::{Communicator, Options};
+use pantile_comm_net::{Hub, HubOptions, Seat, Secret, Security, random_id};
+use pantile_spmd::World;
+
+const SIZES: [usize; 5] = [1, 2, 3, 4, 7];
+
+#[test]
+fn every_case_over_the_network() {
+    everything(&SIZES, |_| {}, pantile_suite::run_all);
+}
+
+#[test]
+fn every_case_over_the_network_in_parts() {
+    // Three numbers are a part: nearly every message is cut, and takes turns.
+    let prepare = |world: &World| {
+        world.engine().set_run_bytes(None);
+        world.engine().set_part_bytes(24);
+    };
+    everything(&SIZES, prepare, pantile_suite::run_all);
+}
+
+#[test]
+fn every_case_over_the_network_scattered() {
+    // Nothing is packed but what is combined, or does not ascend.
+    let prepare = |world: &World| {
+        world.engine().set_run_bytes(Some(1));
+        world.engine().set_part_bytes(240);
+    };
+    everything(&SIZES, prepare, pantile_suite::run_all);
+}
+
+#[test]
+fn every_case_over_the_network_packed_by_some() {
+    // One rank packs what another takes as it lies, and the other way round.
+    let prepare = |world: &World| {
+        world.engine().set_run_bytes(world.rank().is_multiple_of(2).then_some(1));
+        world.engine().set_part_bytes(1000);
+    };
+    everything(&[3, 4], prepare, pantile_suite::run_all);
+}
+
+#[test]
+fn long_messages_over_the_network() {
+    everything(&[1, 2, 4], |_| {}, pantile_suite::run_long);
+    let by_some = |world: &World| {
+        let bytes = [None, Some(4096), Some(64 << 10)][world.rank() % 3];
+        world.engine().set_run_bytes(bytes);
+        world.engine().set_part_bytes(100_000);
+    };
+    everything(&[3], by_some, pantile_suite::run_long);
+}
+
+fn everything(sizes: &[usize], prepare: fn(&World), run: fn(&World) -> Result<usize, String>) {
+    let hub = Hub::listen("127.0.0.1:0", Security::Plain, HubOptions::default()).unwrap();
+    for &size in sizes {
+        let (world, secret) = (random_id().unwrap(), Secret::random().unwrap());
+        let addresses = vec![hub.address().to_string(); size];
+        let start = |rank| {
+            let hub = Arc::clone(&hub);
+            let seat = Seat { world, secret: secret.clone(), rank, addresses: addresses.clone() };
+            std::thread::spawn(move || {
+                let net = hub.join(&seat, &Options::default()).unwrap();
+                let world = World::new(Communicator::new(Box::new(net)));
+                prepare(&world);
+                run(&world)
+            })
+        };
+        let threads: Vec<_> = (0..size).map(start).collect();
+        for (rank, thread) in threads.into_iter().enumerate() {
+            let result = thread.join().unwrap();
+            assert!(result.is_ok(), "{size} ranks, rank {rank}: {result:?}");
+        }
+    }
+}
