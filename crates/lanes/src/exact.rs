@@ -58,14 +58,22 @@ fn add(digits: &mut [i64; DIGITS], term: f64) {
 
 /// Makes all digits those of the magnitude, below 2^32; true if the number is negative.
 fn carried(digits: &mut [i64; DIGITS]) -> bool {
-    let negative = digits.iter().rev().find(|digit| **digit != 0).is_some_and(|top| *top < 0);
-    let mut carry = 0;
-    for digit in digits.iter_mut() {
-        let all = carry + if negative { -*digit } else { *digit };
-        *digit = all & 0xffff_ffff;
-        carry = all >> 32;
+    // Digits of several terms may outweigh the one above them: only the last carry knows the sign.
+    let negative = carry(digits) < 0;
+    if negative {
+        digits.iter_mut().for_each(|digit| *digit = -*digit);
+        carry(digits);
     }
     negative
+}
+
+/// Makes all digits 32 bits of two's complement; the last carry is the sign.
+fn carry(digits: &mut [i64; DIGITS]) -> i64 {
+    digits.iter_mut().fold(0, |carry, digit| {
+        let all = carry + *digit;
+        *digit = all & 0xffff_ffff;
+        all >> 32
+    })
 }
 
 /// A power of two that is a float.
@@ -103,6 +111,11 @@ mod tests {
             (&[f64::MAX, f64::MAX], f64::INFINITY),
             (&[-f64::MAX, -f64::MAX, f64::MAX, f64::MAX, 2.5], 2.5),
             (&[f64::INFINITY, -5.0], f64::INFINITY),
+            // What is left has another sign than the digit of the largest terms.
+            (
+                &[-0.5 + half / 2.0, 0.5, -0.5 - half, 0.5 - half / 2.0, -0.5 + half / 2.0, 0.5],
+                -half / 2.0,
+            ),
         ];
         for (terms, expected) in cases {
             assert_eq!(double(terms).to_bits(), expected.to_bits(), "{terms:?}");
