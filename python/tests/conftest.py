@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import random
 
 import numpy as np
 import pytest
@@ -10,6 +11,10 @@ import workers  # noqa: F401 - before the first array
 
 #: As many ranks as the environment says.
 HERE = pt.ranks()
+
+#: Seconds that anything may take that comes by itself, on the busiest machine; what never comes is
+#: given up after ten minutes.
+SOON = 120
 
 #: All types of elements.
 TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
@@ -21,6 +26,13 @@ def back():
     yield
     if pt.ranks() != HERE:
         pt.init(ranks=HERE)
+
+
+def pytest_collection_modifyitems(items):
+    """PANTILE_TEST_ORDER=seed runs the tests in a random order."""
+    seed = os.environ.get("PANTILE_TEST_ORDER")
+    if seed:
+        random.Random(int(seed)).shuffle(items)
 
 
 def pytest_sessionfinish(session):

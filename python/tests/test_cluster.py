@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pantile as pt
+from conftest import SOON
 
 CORE = pt._core
 TOKEN, OTHER = "ab" * 32, "cd" * 32
@@ -259,7 +260,7 @@ def frail(plain):
     own = CORE.LocalCluster(1)
     words = f"import pantile._core as core; core.local_worker({own.address!r}, 'frail')"
     process = subprocess.Popen([sys.executable, "-c", words])
-    until = time.monotonic() + 60
+    until = time.monotonic() + SOON
     while len(own.status()) < 2:
         assert time.monotonic() < until and process.poll() is None
         time.sleep(0.02)
@@ -283,7 +284,7 @@ def test_a_worker_that_dies_is_named(frail, look):
                 np.asarray(a + 1)
             else:
                 pt.asarray(np.ones(1000), dist=0)
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < SOON
     assert caught.value.worker == "frail" and "`frail` is lost" in str(caught.value)
     assert __file__ in str(caught.value), "it names the line"
     assert isinstance(caught.value, pt.PantileError)
@@ -305,7 +306,7 @@ def test_a_worker_that_hangs_is_lost(frail):
     begin = time.monotonic()
     with pytest.raises(pt.WorkerLost, match="frail"):
         (a + 1).sum().compute()
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < SOON
 
 
 def test_more_than_a_worker_has_room_for_is_refused_and_nothing_else():
@@ -359,7 +360,7 @@ def test_ctrl_c_is_heard_while_nobody_answers(heard):
         begin = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             pt.init(cluster=f"127.0.0.1:{silent.getsockname()[1]}")
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < SOON
         timer.join()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pantile import _core, _launch
 from pantile._launch import Refused, Script, command_line, parse
+from conftest import SOON
 
 OPEN = "Open MPI v4.1.4"
 MPICH = "MPICH 4.0.2"
@@ -44,7 +45,7 @@ def pantile(*words, folder=None, variables=None):
     line = [sys.executable, "-m", "pantile._command", *words]
     environment = {**kept, **(variables or {})}
     return subprocess.run(
-        line, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+        line, cwd=folder, env=environment, capture_output=True, text=True, timeout=SOON, check=False
     )
 
 
@@ -231,7 +232,7 @@ def test_an_interrupt_ends_the_command():
     # It reads its program from a pipe that never says anything.
     line = [sys.executable, "-m", "pantile._command", "run", "-"]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + SOON
         # Interrupted before the core was reached it ends as well, with a traceback: wait a little.
         time.sleep(2)
         process.send_signal(signal.SIGINT)

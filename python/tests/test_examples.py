@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pantile as pt
+from conftest import SOON
 
 FOLDER = Path(__file__).parents[2] / "examples" / "python"
 SCRIPTS = sorted(FOLDER.glob("*.py"))
@@ -30,7 +31,7 @@ def test_scripts(script, ranks, monkeypatch):
 def test_scripts_take_sizes(script, sizes):
     """As a program of its own."""
     command = [sys.executable, str(FOLDER / script), *sizes]
-    subprocess.run(command, env={**os.environ, "PANTILE_RANKS": "2"}, check=True, timeout=120)
+    subprocess.run(command, env={**os.environ, "PANTILE_RANKS": "2"}, check=True, timeout=SOON)
 
 
 def test_scripts_are_short():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import pantile
+from conftest import SOON
 
 PACKAGE = Path(pantile.__file__).parent
 
@@ -26,7 +27,7 @@ def said(folder):
     """The last line and all lines of what `import pantile` says there."""
     words = "import sys; sys.path.insert(0, sys.argv[1]); import pantile"
     ran = subprocess.run(
-        [sys.executable, "-B", "-c", words, str(folder)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-B", "-c", words, str(folder)], capture_output=True, text=True, timeout=SOON
     )
     assert ran.returncode == 1, ran.stdout
     return ran.stderr.splitlines()[-1], ran.stderr

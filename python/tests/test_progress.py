@@ -14,6 +14,7 @@ import pytest
 import pantile as pt
 from pantile import _progress
 from pantile._progress import Line, Progress
+from conftest import SOON
 
 
 class Terminal(io.StringIO):
@@ -23,7 +24,7 @@ class Terminal(io.StringIO):
 
 def until(condition):
     """Waits for something that comes soon, however busy the machine is."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + SOON
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -182,7 +183,7 @@ def at_a_terminal(words):
         except OSError:  # so ends a terminal that nobody has open any more
             break
     os.close(ours)
-    assert child.wait(timeout=60) == 0, written
+    assert child.wait(timeout=SOON) == 0, written
     return written.decode()
 
 

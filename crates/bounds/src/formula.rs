@@ -18,6 +18,10 @@ pub unsafe trait Formula: Copy {
     /// # Safety
     /// The place is below `len`.
     unsafe fn at(&self, place: usize) -> f64;
+
+    /// Writes it to all places, as [`write`](crate::write()) does: the loops,
+    /// compiled in this crate and with its optimisations.
+    fn write_to(self, into: &mut [f64], streaming: bool);
 }
 
 /// Declares formulas over slices.
@@ -41,6 +45,11 @@ macro_rules! formulas {
                 // SAFETY: the caller's promise.
                 let $inputs = self.0.map(|input| unsafe { *input.get_unchecked(place) });
                 $value
+            }
+
+            #[inline(never)]
+            fn write_to(self, into: &mut [f64], streaming: bool) {
+                $crate::write::loops(into, self, streaming);
             }
         }
     )*};

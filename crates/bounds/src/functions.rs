@@ -208,4 +208,9 @@ unsafe impl Formula for Prices<'_> {
         let price = s * n1 - k * exp(-MARKET[0] * t) * n2;
         if 0.0 < price { price } else { 0.0 }
     }
+
+    #[inline(never)]
+    fn write_to(self, into: &mut [f64], streaming: bool) {
+        crate::write::loops(into, self, streaming);
+    }
 }

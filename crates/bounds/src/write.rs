@@ -7,6 +7,11 @@ use super::Formula;
 /// # Panics
 /// If the formula has fewer elements than the target.
 pub fn write<F: Formula>(into: &mut [f64], formula: F, streaming: bool) {
+    formula.write_to(into, streaming);
+}
+
+/// The loops of [`write`].
+pub(crate) fn loops<F: Formula>(into: &mut [f64], formula: F, streaming: bool) {
     assert!(formula.len() >= into.len(), "inputs are as long as the target");
     #[cfg(target_arch = "x86_64")]
     match (pantile_kernels::Vectors::widest().bytes(), streaming) {

@@ -131,6 +131,26 @@ pub fn scaled(count: usize) -> u64 {
     ((count as u64).saturating_mul(percent) / 100).max(1)
 }
 
+/// What an exhaustive test goes through: the first `always` of `all` and, if `PANTILE_CASES` asks for
+/// less than everything, one of the others that the run's seed chooses.
+#[must_use]
+pub fn thinned<T: Copy>(all: &[T], always: usize) -> Vec<T> {
+    let (mut kept, others) = (all[..always].to_vec(), &all[always..]);
+    if scaled(100) >= 100 {
+        kept.extend(others);
+    } else if !others.is_empty() {
+        kept.push(*Rng::law(0x7417).pick(others));
+    }
+    kept
+}
+
+/// True if a law met enough cases of a sort: `full` of them come up in a run of all its cases, so a
+/// quarter of that, scaled by `PANTILE_CASES`, is not left to chance.
+#[must_use]
+pub fn enough(found: usize, full: usize) -> bool {
+    number_from("PANTILE_SEED").is_some() || found as u64 >= scaled(full / 4)
+}
+
 /// The seed of case `index` of the test `name`.
 #[must_use]
 pub fn seed_of(name: &str, index: u64) -> u64 {
@@ -186,7 +206,7 @@ mod tests {
     fn a_failing_case_stops_the_run() {
         let mut ran = 0;
         let run = AssertUnwindSafe(|| {
-            cases("stops", 10, |_| {
+            cases("stops", 10_000, |_| {
                 ran += 1;
                 assert!(ran < 3, "third case fails");
             });

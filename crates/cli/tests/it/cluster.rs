@@ -1,7 +1,8 @@
 //! Coordinators, workers and clients as processes: the same output as on threads, protection, loss.
 
-use crate::common::site::{Folder, Process, SOON, Site, soon};
+use crate::common::site::{Folder, Process, Site};
 use crate::common::{pantile, root, words};
+use pantile_testkit::timing::{SOON, soon};
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
@@ -308,7 +309,7 @@ fn the_loss_of_a_worker_is_named_and_the_others_go_on() {
     site.workers[1].kill();
     let killed = Instant::now();
     assert_eq!(client.ended(), Some(1), "{}", client.said());
-    assert!(killed.elapsed() < Duration::from_secs(10), "{:?}", killed.elapsed());
+    assert!(killed.elapsed() < SOON, "{:?}", killed.elapsed());
     assert!(client.said().starts_with("error: worker `b` is lost: "), "{}", client.said());
     let text = site.wait_for(2, "");
     assert!(!text.contains("\n  b "), "{text}");
@@ -335,7 +336,7 @@ fn a_worker_that_hangs_is_lost_until_it_comes_back() {
     site.workers[0].signal("STOP");
     let stopped = Instant::now();
     assert_eq!(client.ended(), Some(1), "{}", client.said());
-    assert!(stopped.elapsed() < Duration::from_secs(10), "{:?}", stopped.elapsed());
+    assert!(stopped.elapsed() < SOON, "{:?}", stopped.elapsed());
     assert!(client.said().starts_with("error: worker `a` is lost: "), "{}", client.said());
     site.wait_for(1, "");
     site.workers[0].signal("CONT");

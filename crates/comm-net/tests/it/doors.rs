@@ -11,8 +11,7 @@ use pantile_comm_net::keys::{Authority, Role};
 use pantile_comm_net::{
     Greeting, Hub, HubOptions, NetError, Refusal, Seat, Secret, Security, Tls, dial, random_id,
 };
-
-const SOON: Duration = Duration::from_secs(20);
+use pantile_testkit::timing::SOON;
 
 /// A hub that tells what it refuses, and takes connections of kind 7 that know the secret.
 struct House {
@@ -297,7 +296,7 @@ fn a_rank_that_does_not_come_is_named() {
     ] {
         let started = Instant::now();
         let error = house.hub.join(&seat, &Options::default()).unwrap_err();
-        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(started.elapsed() < SOON);
         let named = matches!(&error, NetError::Absent { rank, address, .. }
             if *rank == absent && *address == seat.addresses[absent]);
         assert!(named, "{error}");

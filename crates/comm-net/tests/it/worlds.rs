@@ -9,8 +9,7 @@ use pantile_comm_net::greeting::encode_ranks;
 use pantile_comm_net::{
     Connection, FrameError, Greeting, Hub, HubOptions, Net, NetError, Seat, Secret, Security, dial,
 };
-
-const SOON: Duration = Duration::from_secs(20);
+use pantile_testkit::timing::SOON;
 
 fn pair() -> (Net, Net) {
     let mut nets =

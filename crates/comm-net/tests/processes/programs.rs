@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use pantile_comm::{Call, Communicator, Memory, Options, Piece, Tag, Transport};
 use pantile_comm_net::{HubOptions, Net};
+use pantile_testkit::timing::SOON;
 
 use super::Test;
 use super::launch::{join, launch};
@@ -126,7 +127,7 @@ fn wait_for_last(net: Net) {
     let mut world = Communicator::new(Box::new(net));
     let heard = world.operation(&Call::here("wait", 0), |operation| operation.receive_any(last));
     assert!(heard.is_err());
-    let in_time = if started.elapsed() < Duration::from_secs(20) { "in time" } else { "too late" };
+    let in_time = if started.elapsed() < SOON { "in time" } else { "too late" };
     let failure = world.failure().unwrap();
     println!("{in_time}: rank {}: {}", failure.culprit, failure.reason);
 }

@@ -2,10 +2,11 @@
 
 use pantile_comm::sim::Sim;
 use pantile_spmd::World;
+use pantile_testkit::thinned;
 
 #[test]
 fn every_case_on_the_simulator() {
-    for size in [1, 2, 3, 4, 6, 7] {
+    for size in thinned(&[3, 1, 2, 4, 6, 7], 1) {
         for seed in 0..2 {
             let sim = Sim { seed, ..Sim::default() };
             let outcome = sim.run(size, |communicator| {

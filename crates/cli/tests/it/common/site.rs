@@ -4,12 +4,10 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+
+use pantile_testkit::timing::soon;
 
 use super::{Ran, pantile, words};
-
-/// How long anything may take to come up or go away.
-pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 /// A folder that is gone in the end.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -118,18 +116,6 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-    }
-}
-
-/// What comes after a while.
-pub(crate) fn soon<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + SOON;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < until, "waited for {what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
