@@ -29,12 +29,13 @@ def lints():
 
 
 def laws():
-    """Five times the random cases, with a seed of this moment."""
+    """Five times the random cases, with a seed of this moment, and all interleavings."""
     programs = rust.build()
     seed = time.time_ns() % 1_000_000_000
     say(f"PANTILE_RUN_SEED={seed} PANTILE_CASES=500")
     chosen = [one for one in programs if one.name == "it" and one.crate not in ("cli", "xtask")]
     run_jobs([one.job(PANTILE_RUN_SEED=seed, PANTILE_CASES=500) for one in chosen])
+    rust.interleavings()
 
 
 def openmpi():
@@ -143,7 +144,8 @@ def loaded():
     prepare_python()
     with load.busy_cores():
         rust.tests(programs)
-        run_jobs([python.whole(1, python.common()), python.whole(3, python.common())])
+        env = python.common()
+        run_jobs([python.once(env), python.whole(3, env), python.whole(1, env)])
 
 
 def shuffled():
@@ -161,7 +163,7 @@ def shuffled():
         ]
     )
     env = python.common(PANTILE_TEST_ORDER=seed)
-    run_jobs([python.whole(1, env), python.whole(3, env)])
+    run_jobs([python.once(env), python.whole(3, env), python.whole(1, env)])
 
 
 #: In the order in which they run.

@@ -73,10 +73,15 @@ def doctests(env):
 
 
 def whole(ranks, env):
-    """All tests on so many threads."""
-    skip = [] if ranks == 1 else [f"--ignore={path}" for path in _files(_ONCE)]
+    """All tests that depend on the number of ranks, on so many threads."""
+    skip = [f"--ignore={path}" for path in _files(_ONCE)]
     command = [PYTHON, "-m", "pytest", *_QUIET, *skip, "python/tests"]
     return Job(f"pytest, {ranks} ranks", command, {**env, "PANTILE_RANKS": ranks})
+
+
+def once(env):
+    """All other tests."""
+    return some("once", _ONCE, {**env, "PANTILE_RANKS": 1})
 
 
 def some(title, names, env, launcher=()):
@@ -107,8 +112,9 @@ def standard():
     """What `./test` runs on the common build."""
     env = common()
     jobs = [
-        whole(1, env),
+        once(env),
         whole(3, env),
+        whole(1, env),
         doctests(env),
         digests("1 rank", {**env, "PANTILE_RANKS": 1}),
         digests("3 ranks", {**env, "PANTILE_RANKS": 3}),

@@ -22,4 +22,4 @@ pub mod model;
 pub mod rng;
 pub mod timing;
 
-pub use rng::{Rng, cases, enough, numbers, run_seed, run_settings, scaled, thinned};
+pub use rng::{Rng, cases, enough, numbers, run_seed, run_settings, sampled, scaled, thinned};

@@ -131,6 +131,14 @@ pub fn scaled(count: usize) -> u64 {
     ((count as u64).saturating_mul(percent) / 100).max(1)
 }
 
+/// As many of these cases as `PANTILE_CASES` asks for, evenly spread; the run's seed says which.
+#[must_use]
+pub fn sampled<T>(all: Vec<T>) -> Vec<T> {
+    let step = (all.len() as u64).div_ceil(scaled(all.len()));
+    let first = run_seed() % step.max(1);
+    (0..).zip(all).filter(|(at, _)| at % step == first).map(|(_, case)| case).collect()
+}
+
 /// What an exhaustive test goes through: the first `always` of `all` and, if `PANTILE_CASES` asks for
 /// less than everything, one of the others that the run's seed chooses.
 #[must_use]

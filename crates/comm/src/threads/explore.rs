@@ -32,17 +32,24 @@ fn explore(scheduler: impl Scheduler + 'static, body: impl Fn() + Send + Sync + 
     Runner::new(scheduler, config).run(body);
 }
 
-/// Random interleavings, and those with few changes of the thread that runs.
+/// `count` interleavings, scaled by `PANTILE_CASES`.
+fn scaled(count: usize) -> usize {
+    usize::try_from(pantile_testkit::scaled(count)).unwrap_or(count)
+}
+
+/// Random interleavings, and those with few changes of the thread that runs; others with every seed
+/// of the run.
 fn sample(count: usize, body: impl Fn() + Send + Sync + 'static) {
     let body = Arc::new(body);
     let again = Arc::clone(&body);
-    explore(RandomScheduler::new_from_seed(1, count), move || body());
-    explore(PctScheduler::new_from_seed(2, 3, count), move || again());
+    let (seed, count) = (pantile_testkit::run_seed(), scaled(count));
+    explore(RandomScheduler::new_from_seed(seed ^ 1, count), move || body());
+    explore(PctScheduler::new_from_seed(seed ^ 2, 3, count), move || again());
 }
 
 /// All interleavings, or the first hundred thousand.
 fn all(body: impl Fn() + Send + Sync + 'static) {
-    explore(DfsScheduler::new(Some(100_000), false), body);
+    explore(DfsScheduler::new(Some(scaled(100_000)), false), body);
 }
 
 fn join(threads: Vec<JoinHandle<()>>) {

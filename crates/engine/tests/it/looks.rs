@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pantile_ir::lower::{self, Executable, Setting, Step};
+use pantile_testkit::sampled;
 
 /// A matrix is added to its transpose again and again, and then grows itself.
 const ADDED: &str = r#"
@@ -105,19 +106,17 @@ fn all_cases() -> Vec<Case> {
 
 #[test]
 fn what_others_have_is_read_where_it_is() {
-    let all = all_cases();
-    let some = usize::try_from(pantile_testkit::scaled(all.len())).unwrap();
-    for ((name, text), dist, side, ranks, dtype) in all.iter().step_by(all.len().div_ceil(some)) {
+    for ((name, text), dist, side, ranks, dtype) in sampled(all_cases()) {
         let text = text
             .replace("NxN", &format!("{side}x{side}"))
             .replace("IxI", &format!("{0}x{0}", side - 2))
             .replace("[I, I]", &format!("[{0}, {0}]", side - 2))
             .replace("DTYPE", dtype)
             .replace("DIST", dist);
-        let [with, without] = [true, false].map(|looks| compiled(&text, *ranks, looks));
+        let [with, without] = [true, false].map(|looks| compiled(&text, ranks, looks));
         let about = format!("{name}, {dist}, {side}, {ranks} ranks, {dtype}");
         assert_eq!(crate::runs::run(&with, 2), crate::runs::run(&without, 2), "{about}");
-        if *ranks > 1 && *side >= 9 && (*name == "added" || dist.starts_with("block")) {
+        if ranks > 1 && side >= 9 && (name == "added" || dist.starts_with("block")) {
             assert!(somebody_looks(&with), "{about}");
         }
         assert!(!somebody_looks(&without), "{about}");
@@ -128,17 +127,18 @@ fn what_others_have_is_read_where_it_is() {
 fn what_stays_beside_a_part_is_moved() {
     let dists =
         ["block(r), whole", "whole, block(r)", "whole, whole", "r=*, c=2: block(r), block(c)"];
-    for (dist, to) in dists.into_iter().flat_map(|dist| dists.map(|to| (dist, to))) {
-        for (side, ranks) in [3, 4, 9, 30].into_iter().flat_map(|s| [2, 4, 6].map(|r| (s, r))) {
-            let text = PART
-                .replace("NxN", &format!("{side}x{side}"))
-                .replace("IxI", &format!("{0}x{0}", side - 2))
-                .replace("[I, I]", &format!("[{0}, {0}]", side - 2))
-                .replace("DIST", dist)
-                .replace("TO", to);
-            let [with, without] = [true, false].map(|looks| compiled(&text, ranks, looks));
-            let about = format!("{dist} to {to}, {side}, {ranks} ranks");
-            assert_eq!(crate::runs::run(&with, 2), crate::runs::run(&without, 2), "{about}");
-        }
+    let pairs = dists.into_iter().flat_map(|dist| dists.map(|to| (dist, to)));
+    let sizes = [3, 4, 9, 30].into_iter().flat_map(|side| [2, 4, 6].map(|ranks| (side, ranks)));
+    let all = pairs.flat_map(|pair| sizes.clone().map(move |size| (pair, size))).collect();
+    for ((dist, to), (side, ranks)) in sampled::<((&str, &str), (usize, usize))>(all) {
+        let text = PART
+            .replace("NxN", &format!("{side}x{side}"))
+            .replace("IxI", &format!("{0}x{0}", side - 2))
+            .replace("[I, I]", &format!("[{0}, {0}]", side - 2))
+            .replace("DIST", dist)
+            .replace("TO", to);
+        let [with, without] = [true, false].map(|looks| compiled(&text, ranks, looks));
+        let about = format!("{dist} to {to}, {side}, {ranks} ranks");
+        assert_eq!(crate::runs::run(&with, 2), crate::runs::run(&without, 2), "{about}");
     }
 }
