@@ -90,9 +90,15 @@ def _run_one(job):
     lines = [f"{'ok' if good else 'FAILED'}  {seconds:6.1f} s  {job.name}  {closing}".rstrip()]
     if not good:
         reason = f"no end after {LIMIT_SECONDS} s" if code is None else f"exit {code}"
-        lines += [f"$ {shown(job.command, job.env)}   ({reason})", text[-20_000:]]
+        lines += [f"$ {shown(job.command, repeated(job.env))}   ({reason})", text[-20_000:]]
     say("\n".join(lines))
     return None if good else job.name
+
+
+def repeated(env):
+    """The variables of a job with those that choose its random cases."""
+    names = ("PANTILE_RUN_SEED", "PANTILE_CASES")
+    return {**{name: os.environ[name] for name in names if name in os.environ}, **env}
 
 
 def _wait(process):

@@ -20,6 +20,14 @@ SOON = 120
 TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
 
 
+def seeds(count):
+    """Seeds of so many random cases: PANTILE_CASES scales it, in percent, and PANTILE_RUN_SEED says
+    which, as in Rust's laws."""
+    percent = int(os.environ.get("PANTILE_CASES", "100"))
+    first = int(os.environ.get("PANTILE_RUN_SEED", "0"), 0)
+    return range(first, first + max(1, count * percent // 100))
+
+
 @pytest.fixture(autouse=True)
 def back():
     """Every test leaves as many ranks as it found."""

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import HERE
+from conftest import HERE, seeds
 
 import pantile as pt
 
@@ -117,7 +117,7 @@ def change(rng, case, array):
             np.testing.assert_array_equal(np.asarray(before), expected)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_sections_of_every_kind(seed):
     rng = np.random.default_rng(seed)
     case = Case(rng)

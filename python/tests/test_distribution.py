@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pantile as pt
-from conftest import same
+from conftest import same, seeds
 
 DATA = json.loads(Path(__file__).with_name("data").joinpath("protocol.json").read_text())
 
@@ -147,9 +147,7 @@ def test_labels_that_are_names():
 
 
 def test_random_ones():
-    rng = np.random.default_rng(5)
-
-    def cut(name, parts, length):
+    def cut(rng, name, parts, length):
         kind = rng.integers(5)
         if kind == 0:
             return pt.Cyclic(name, int(rng.integers(1, 4)))
@@ -164,11 +162,12 @@ def test_random_ones():
             [0, 2, (1, 3), halo][rng.integers(4)], bool(rng.integers(2)),
         )  # fmt: skip
 
-    for _ in range(120):
+    for seed in seeds(120):
+        rng = np.random.default_rng([5, seed])
         sizes = tuple(int(one) for one in rng.integers(1, 4, size=2))
         shape = tuple(int(one) for one in rng.integers(1, 8, size=2))
         team = [int(one) for one in rng.permutation(sizes[0] * sizes[1] + 2)[: sizes[0] * sizes[1]]]
-        check(shape, pt.Mesh(sizes, team=team), [cut(n, p, k) for n, p, k in zip("xy", sizes, shape)])
+        check(shape, pt.Mesh(sizes, team=team), [cut(rng, n, p, k) for n, p, k in zip("xy", sizes, shape)])
 
 
 # ---- equality, meshes

@@ -10,6 +10,7 @@ import pytest
 import spmd_cases as cases
 
 import pantile as pt
+from conftest import seeds
 
 VECTORS = json.loads(Path(__file__).with_name("data").joinpath("halos.json").read_text())
 
@@ -84,7 +85,7 @@ def brute(extents, outputs, looks):
     return rows
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", seeds(200))
 def test_rows_are_what_the_outputs_look_at(seed):
     rng = np.random.default_rng(seed)
     workers = int(rng.integers(1, 6))
@@ -117,7 +118,7 @@ def test_rows_are_what_the_outputs_look_at(seed):
         assert row.send == (left, right)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_layers_that_look_anywhere(seed):
     """Outputs may look back and forth: a layer that turns its input around, or one of random ranges."""
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from conftest import HERE, TYPES, same
+from conftest import HERE, TYPES, same, seeds
 
 import pantile as pt
 
@@ -431,8 +431,8 @@ def test_sections_that_do_not_fit():
 
 def test_random_arrays_stay_what_numpy_says():
     """Writes of theirs and of ours in any order, on any number of ranks and sections."""
-    rng = np.random.default_rng(1)
-    for _ in range(60):
+    for seed in seeds(60):
+        rng = np.random.default_rng([1, seed])
         pt.init(ranks=int(rng.integers(1, 6)))
         shape = (int(rng.integers(1, 12)), int(rng.integers(1, 5)))
         oracle = rng.integers(0, 100, shape)
@@ -472,8 +472,8 @@ def test_random_arrays_stay_what_numpy_says():
 
 
 def test_exchange_of_random_halos():
-    rng = np.random.default_rng(2)
-    for _ in range(30):
+    for seed in seeds(30):
+        rng = np.random.default_rng([2, seed])
         pt.init(ranks=int(rng.integers(1, 5)))
         oracle = rng.random((int(rng.integers(4, 20)), 3))
         parts = rows(oracle, int(rng.integers(1, 3)), width=int(rng.integers(0, 3)))
