@@ -78,4 +78,8 @@ def checked(work, words, cases):
 
 # Output that is cut off, as by `head`, ends the run in silence.
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-sys.exit(main(sys.argv[1:]))
+try:
+    sys.exit(main(sys.argv[1:]))
+except KeyboardInterrupt:
+    say("\n./test: interrupted")
+    sys.exit(130)

@@ -1,6 +1,7 @@
 """Several commands at a time: each has a log, which is shown if it fails."""
 
 import collections
+import contextlib
 import os
 import re
 import signal
@@ -11,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shell import ROOT, WORK, Failure, count, environment, say, shown
+
+#: Process groups of the jobs that run.
+_running: set[int] = set()
 
 #: No job takes this long; one that does hangs.
 LIMIT_SECONDS = 1500
@@ -58,11 +62,16 @@ def run_jobs(jobs, slots=None):
                     failed.append(problem)
 
     threads = [threading.Thread(target=work, args=[False]) for _ in range(slots)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    work(True)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        work(True)
+    except KeyboardInterrupt:
+        waiting.clear()
+        _end_all()
+        raise
     if failed:
         raise Failure(f"{len(failed)} of {len(jobs)} jobs failed: " + ", ".join(failed))
 
@@ -103,12 +112,22 @@ def repeated(env):
 
 def _wait(process):
     """The exit code, or nothing if the job hangs: then all its processes are ended."""
+    _running.add(process.pid)
     try:
         return process.wait(LIMIT_SECONDS)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return None
+    finally:
+        _running.discard(process.pid)
+
+
+def _end_all():
+    """Ends all jobs with their processes."""
+    for group in list(_running):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
 
 
 def _closing(text):

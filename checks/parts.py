@@ -1,6 +1,8 @@
 """`./test all`: what is too long for every change, in parts of at most half an hour."""
 
+import contextlib
 import datetime
+import os
 import random
 import subprocess
 import time
@@ -13,6 +15,7 @@ import python
 import rust
 from jobs import Job, run_jobs
 from shell import ROOT, run, say, stage, tree
+from standard import CASES
 
 #: Part, day, commit and seconds of the last run of each part that was green.
 GREEN = ROOT / "checks" / "green.txt"
@@ -138,11 +141,22 @@ def benches():
     run("cargo", "run", "--release", "--locked", "--", "bench", "--scale", "0.1", "--turns", "1")
 
 
+@contextlib.contextmanager
+def few_cases():
+    """As many random cases as `./test` has."""
+    before = os.environ["PANTILE_CASES"]
+    os.environ["PANTILE_CASES"] = str(CASES)
+    try:
+        yield
+    finally:
+        os.environ["PANTILE_CASES"] = before
+
+
 def loaded():
     """Rust's and Python's tests while every core is busy with something else."""
     programs = rust.build()
     prepare_python()
-    with load.busy_cores():
+    with load.busy_cores(), few_cases():
         rust.tests(programs)
         env = python.common()
         run_jobs([python.once(env), python.whole(3, env), python.whole(1, env)])
@@ -154,16 +168,12 @@ def shuffled():
     prepare_python()
     seed = random.randrange(1 << 30)
     say(f"order: {seed}")
-    arguments = ["-Z", "unstable-options", "--shuffle-seed", seed]
-    run_jobs(
-        [
-            one.job(*arguments, suffix=", shuffled", RUSTC_BOOTSTRAP=1)
-            for one in programs
-            if one.name in ("lib", "it")
-        ]
-    )
+    options = ["-Z", "unstable-options", "--shuffle-seed", seed]
+    usual = [one for one in programs if one.name in ("lib", "it")]
     env = python.common(PANTILE_TEST_ORDER=seed)
-    run_jobs([python.once(env), python.whole(3, env), python.whole(1, env)])
+    with few_cases():
+        run_jobs([one.job(*options, suffix=", shuffled", RUSTC_BOOTSTRAP=1) for one in usual])
+        run_jobs([python.once(env), python.whole(3, env), python.whole(1, env)])
 
 
 #: In the order in which they run.
