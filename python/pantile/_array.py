@@ -25,7 +25,8 @@ class Array(Operators):
     """An array on all ranks.
 
     Operations are recorded and return at once; they run, fused, when somebody looks: `print`,
-    `float`, `np.asarray`, `a.compute()`. Slices are views, as in NumPy.
+    `float`, `np.asarray`, `a.compute()`. Slices are views, as in NumPy; an index for every axis gives
+    the element's value of that moment.
 
     >>> import pantile as pt
     >>> u = pt.zeros((4, 4))
@@ -319,7 +320,9 @@ class Array(Operators):
                 raise _indexing.absent(key, self._h.shape)
             return Array._of(one)
         items, shape = _indexing.read(key, self.shape)
-        part = self._h.get(items) if items else self._h
+        if shape is None and _indexing.is_element(key, self.ndim):
+            return Array._of(self._h.get(items))
+        part = self._h.view(items) if items else self._h
         return Array._of(part if shape is None else part.reshape(shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:

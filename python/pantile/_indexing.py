@@ -40,6 +40,12 @@ def read(key: Any, shape: tuple[int, ...]) -> tuple[list[Item], list[int] | None
     return items, lengths if new else None
 
 
+def is_element(key: Any, ndim: int) -> bool:
+    """True if a key has an index for every axis: it selects a value, not a view."""
+    keys = key if isinstance(key, tuple) else (key,)
+    return len(keys) == ndim and not any(one is Ellipsis or isinstance(one, slice) for one in keys)
+
+
 def absent(index: int, shape: list[int]) -> IndexError:
     """What to say of an index of the first axis that is not there."""
     if not shape:
@@ -99,6 +105,6 @@ def fitted(array, items: list[Item], shape: list[int] | None, value):
             raise TypeError(f"got a value of {value.dtype} for an array of {array.dtype}")
         value = value.cast(str(array.dtype))
     if shape is not None:
-        part = array._h.get(items) if items else array._h
+        part = array._h.view(items) if items else array._h
         value = value.broadcast_to(shape).reshape(part.shape)
     return value

@@ -101,3 +101,22 @@ def test_a_loop_that_nobody_looks_at(ranks, expected):
     assert stats.planned <= 16
     assert resident() - before < 400 << 20
     np.testing.assert_array_equal(np.asarray(u), expected)
+
+
+@pytest.mark.parametrize("every", [50, None])
+def test_a_loop_that_keeps_an_element_of_every_step(ranks, every):
+    """The elements are numbers: they keep no array of an earlier step alive."""
+    u, plain = (np.ones((512, 512)), np.ones((512, 512)))
+    u, probes, expected = pt.asarray(u, dist=0), [], []
+    before = resident()
+    for at in range(200):
+        u[1:-1, 1:-1] = 0.5 * (u[:-2, 1:-1] + u[2:, 1:-1]) + at
+        plain[1:-1, 1:-1] = 0.5 * (plain[:-2, 1:-1] + plain[2:, 1:-1]) + at
+        probes.append(u[at % 512, 3])
+        expected.append(plain[at % 512, 3])
+        if every and at % every == 0:
+            u.compute()
+    u.compute()
+    # A step's array has 2 MiB.
+    assert resident() - before < 64 << 20
+    assert [float(probe) for probe in probes] == expected

@@ -238,24 +238,32 @@ impl Array {
         self.recorded(py, |array| array.reduce(known, axes.as_deref(), keepdims, correction))
     }
 
-    /// A view.
+    /// A view of a slice; with an index for every axis the element, as it is now.
     fn get(&self, py: Python<'_>, slice: Vec<Item>) -> PyResult<Self> {
         let slice = items(slice);
+        self.recorded(py, |array| array.get(&slice))
+    }
+
+    /// A view of a slice, also if it has an index for every axis.
+    fn view(&self, py: Python<'_>, slice: Vec<Item>) -> PyResult<Self> {
+        let slice = items(slice);
         // A view records nothing: only a mistake wants to know its line.
-        let inner = self.inner.get(&slice);
+        let inner = self.inner.view(&slice);
         match inner.fault() {
             None => Ok(Self { inner }),
-            Some(_) => self.recorded(py, |array| array.get(&slice)),
+            Some(_) => self.recorded(py, |array| array.view(&slice)),
         }
     }
 
-    /// A view of one index of the first axis; nothing if there is no such index.
+    /// The part at one index of the first axis; nothing if there is no such index.
     fn at(&self, py: Python<'_>, index: &Bound<'_, PyInt>) -> PyResult<Option<Self>> {
         let Ok(index) = index.extract::<i64>() else { return Ok(None) };
         let length = self.inner.shape().first().and_then(|length| i64::try_from(*length).ok());
         match length {
             Some(length) if (-length..length).contains(&index) => {
-                self.get(py, vec![Item::At(index)]).map(Some)
+                let slice = vec![Item::At(index)];
+                let element = self.inner.ndim() == 1;
+                (if element { self.get(py, slice) } else { self.view(py, slice) }).map(Some)
             }
             _ => Ok(None),
         }
@@ -269,11 +277,8 @@ impl Array {
             return Err(PyValueError::new_err(words));
         }
         let (slice, value) = (items(slice), operand(value, self.inner.dtype())?);
-        at_user(py, || self.inner.set(&slice, value));
-        match self.inner.fault() {
-            None => Ok(()),
-            Some(fault) => Err(PyValueError::new_err(fault.to_string())),
-        }
+        at_user(py, || self.inner.try_set(&slice, value))
+            .map_err(|fault| PyValueError::new_err(fault.to_string()))
     }
 
     fn reshape(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {

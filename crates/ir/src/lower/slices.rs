@@ -1,5 +1,7 @@
 //! Slices, and assignments to them.
 
+use pantile_geometry::Distribution;
+
 use super::expr::{ExprId, identity};
 use super::fetch::{Target, whole_region};
 use super::place::{self, Problem};
@@ -72,6 +74,33 @@ impl Lowering<'_> {
             })
             .collect();
         Ok(self.exprs.view(of, &map, &shape))
+    }
+
+    /// A copy of one element is made at once, by the rank that owns it: then the array that it was
+    /// read from can be updated in place. Other copies are made when they are needed.
+    pub(crate) fn element_read(&mut self, of: ExprId) -> Result<ExprId, Problem> {
+        if !self.exprs[of].shape.is_empty() {
+            return Ok(of);
+        }
+        let leaves = self.leaves(&[of]);
+        let Some((slot, access)) = leaves.into_iter().find(|(_, access)| !access.is_empty()) else {
+            return Ok(of);
+        };
+        let home = &self.slots[slot.index()].home;
+        let index = access.iter().map(|along| match along {
+            Along::Fixed(at) => usize::try_from(*at).ok(),
+            Along::Moves { .. } => None,
+        });
+        let owner = index.collect::<Option<Vec<usize>>>().and_then(|index| home.owner(&index));
+        let home = match owner {
+            Some(owner) if !place::axes(home).iter().all(place::is_whole) => {
+                Distribution::on_rank(&[], owner.rank).map_err(|error| error.to_string())?
+            }
+            _ => place::everywhere(&[], self.ranks)?,
+        };
+        let dtype = self.exprs[of].dtype;
+        let copy = self.materialise(of, Some(&home))?;
+        Ok(self.exprs.slot(copy, dtype, &[]))
     }
 
     /// The next version of an array, a region of which is assigned.

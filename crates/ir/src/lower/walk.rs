@@ -169,12 +169,13 @@ impl<'a> Lowering<'a> {
                 let dtype = wanted.ok_or("the result has no elements")?;
                 Ok(self.exprs.cast(of, dtype))
             }
-            Op::Cast
-            | Op::Copy
-            | Op::Halo { .. }
-            | Op::Repartition { .. }
-            | Op::FromMemRef
-            | Op::ToTensor => self.operand(operation, 0),
+            Op::Copy => {
+                let of = self.operand(operation, 0)?;
+                self.element_read(of)
+            }
+            Op::Cast | Op::Halo { .. } | Op::Repartition { .. } | Op::FromMemRef | Op::ToTensor => {
+                self.operand(operation, 0)
+            }
             Op::Unary(named) | Op::DistUnary(named) => {
                 let of = self.operand(operation, 0)?;
                 self.unary(named.function, of, wanted)

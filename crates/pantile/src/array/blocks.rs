@@ -138,7 +138,7 @@ impl World {
                 region.iter().map(|(from, to, _)| SliceItem::from(*from..*to)).collect();
             let views: Vec<Array> = match regions.len() {
                 1 => arrays.iter().map(|array| (*array).clone()).collect(),
-                _ => arrays.iter().map(|array| array.get(&slice)).collect(),
+                _ => arrays.iter().map(|array| array.view(&slice)).collect(),
             };
             let block: Vec<usize> = region.iter().map(|(_, _, size)| *size).collect();
             let piece = self.mapped_evenly(&views, &block, function, place)?;
@@ -153,7 +153,7 @@ impl World {
                 );
                 return Err(Fault::new(message, place.clone()));
             }
-            whole.get(&slice).assign_at(piece.into(), place.clone());
+            whole.view(&slice).assign_at(piece.into(), place)?;
         }
         whole.ok_or_else(|| Fault::new("there are no blocks", place.clone()))
     }

@@ -25,7 +25,7 @@ impl World {
         let turn = lock(&self.inner.turn);
         // Ranks may still be busy for somebody who stopped waiting.
         lock(&self.inner.crew).settle()?;
-        let graph = self.graph(targets, &ends)?;
+        let graph = self.graph_with_reads(targets)?;
         if graph.order.is_empty() {
             return Ok(());
         }
@@ -43,7 +43,7 @@ impl World {
         turn: &MutexGuard<'_, ()>,
         targets: &[Arc<Node>],
     ) -> Result<bool, Fault> {
-        let graph = self.graph(targets, &ends)?;
+        let graph = self.graph_with_reads(targets)?;
         if graph.order.is_empty() {
             return Ok(true);
         }
@@ -103,6 +103,7 @@ impl World {
             drop(made);
             self.write_through(node)?;
         }
+        self.reads_computed(graph);
         self.inner.pending.store(0, Ordering::Relaxed);
         if interrupted { Err(Error::Interrupted.into()) } else { Ok(()) }
     }
@@ -226,7 +227,7 @@ fn argument((leaf, spent): (&Arc<Node>, &bool)) -> ArrayId {
 }
 
 /// Programs start from arrays that are stored.
-fn ends(node: &Node) -> Result<bool, Fault> {
+pub(crate) fn ends(node: &Node) -> Result<bool, Fault> {
     if node.is_block() {
         let message = "this is any block, not one of them: it has no elements to look at, and no \
                        meaning outside of the function that got it";

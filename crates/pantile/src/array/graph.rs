@@ -18,6 +18,8 @@ pub(crate) struct Graph {
     pub(crate) order: Vec<Arc<Node>>,
     /// In the order in which they are first read: the arguments of the program.
     pub(crate) leaves: Vec<Arc<Node>>,
+    /// The number of the walk: nodes that have it belong to this graph.
+    pub(crate) mark: u64,
 }
 
 /// What becomes of the nodes of a graph.
@@ -51,7 +53,7 @@ impl World {
                 }
             }
         }
-        Ok(Graph { order, leaves })
+        Ok(Graph { order, leaves, mark })
     }
 }
 
@@ -78,8 +80,9 @@ impl Graph {
         let kept = self.order.iter().zip(inside).map(|(node, inside)| {
             let wanted = targets.iter().filter(|target| Arc::ptr_eq(target, node)).count();
             let cheap = lock(&node.made).as_ref().is_some_and(|made| made.operands.is_empty());
-            // One reference is the list's own.
-            wanted > 0 || (Arc::strong_count(node) > 1 + inside && !cheap)
+            // One reference is the list's own, and one that of the world to an element read.
+            let inside = 1 + inside + usize::from(node.is_pinned());
+            wanted > 0 || (Arc::strong_count(node) > inside && !cheap)
         });
         let spent = self.leaves.iter().zip(leaf_inside);
         let spent = spent.map(|(leaf, inside)| {

@@ -41,6 +41,7 @@ mod pipeline;
 mod places;
 mod products;
 mod program;
+mod reads;
 mod reductions;
 mod scalar;
 mod sections;
@@ -137,6 +138,7 @@ impl Array {
         if pending >= MOST_PENDING && inner.recording.load(Ordering::Relaxed) == 0 {
             // Whoever looks at it later gets to know what went wrong.
             let _ = self.compute();
+            self.world.limit_reads();
         }
     }
 
@@ -226,18 +228,47 @@ impl Array {
         lock(&self.base).fault.clone()
     }
 
-    /// A view of a slice: it shares its elements with this array.
+    /// A view of a slice: it shares its elements with this array. An index for every axis gives the
+    /// element as a value of this moment instead, as in NumPy: later assignments do not change it.
+    ///
+    /// ```
+    /// use pantile::prelude::*;
+    /// let world = World::threads(2)?;
+    /// let a = world.arange(0.0, 4.0, 1.0);
+    /// let (first, front) = (a.get(s![0]), a.get(s![..1]));
+    /// a.set(s![0], 7.0);
+    /// assert_eq!((first.item::<f64>()?, front.item::<f64>()?), (0.0, 7.0));
+    /// # Ok::<(), Fault>(())
+    /// ```
     #[track_caller]
     #[must_use]
     pub fn get(&self, slice: impl AsRef<[SliceItem]>) -> Self {
-        let place = here();
-        match View::slice(&self.shape(), slice.as_ref()) {
+        let slice = slice.as_ref();
+        let indices = slice.iter().filter(|item| matches!(item, SliceItem::At(_))).count();
+        match self.slice(slice, &here()) {
+            Ok(view) if indices == self.ndim() && indices == slice.len() => self.element(&view),
             Ok(view) => self.viewed(view),
-            Err(message) => {
-                let ty = Type::array(&[], self.dtype());
-                Self::of(&self.world, Node::faulty(Fault::new(message, place), ty))
-            }
+            Err(fault) => self.faulty(fault),
         }
+    }
+
+    /// A view of a slice, also where every axis has an index: assigning to it changes this array.
+    #[track_caller]
+    #[must_use]
+    pub fn view(&self, slice: impl AsRef<[SliceItem]>) -> Self {
+        match self.slice(slice.as_ref(), &here()) {
+            Ok(view) => self.viewed(view),
+            Err(fault) => self.faulty(fault),
+        }
+    }
+
+    fn slice(&self, slice: &[SliceItem], place: &Place) -> Result<View, Fault> {
+        View::slice(&self.shape(), slice).map_err(|message| Fault::new(message, place.clone()))
+    }
+
+    /// What stands for a part that is not there.
+    fn faulty(&self, fault: Fault) -> Self {
+        Self::of(&self.world, Node::faulty(fault, Type::array(&[], self.dtype())))
     }
 
     /// This, seen through one more view.
@@ -284,36 +315,71 @@ impl Array {
         lock(&self.base).is_stored()
     }
 
-    /// Assigns to a slice; every view of the same elements sees it. The value is broadcast.
+    /// Assigns to a slice; every view of the same elements sees it. The value is broadcast. An
+    /// assignment that cannot be makes the array a fault; see [`Array::try_set`].
     #[track_caller]
     pub fn set(&self, slice: impl AsRef<[SliceItem]>, value: impl Into<Operand>) {
-        self.get(slice).assign_at(value.into(), here());
+        let refused = self.try_set(slice, value);
+        self.spoil(refused);
     }
 
-    /// Assigns to all elements; every view of them sees it. The value is broadcast.
+    /// Assigns to all elements; every view of them sees it. The value is broadcast. An assignment
+    /// that cannot be makes the array a fault; see [`Array::try_assign`].
     #[track_caller]
     pub fn assign(&self, value: impl Into<Operand>) {
-        self.assign_at(value.into(), here());
+        let refused = self.try_assign(value);
+        self.spoil(refused);
     }
 
-    fn assign_at(&self, value: Operand, place: Place) {
-        let value = value.array(&self.world, self.dtype(), &place);
-        // `a[i] += 1` of Python ends by assigning a view to itself.
-        if Arc::ptr_eq(&self.base, &value.base) && self.view == value.view {
-            return;
+    /// Assigns to a slice as [`Array::set`] does, or changes nothing.
+    ///
+    /// # Errors
+    /// There is no such slice, the value has another shape or is a fault itself.
+    #[track_caller]
+    pub fn try_set(
+        &self,
+        slice: impl AsRef<[SliceItem]>,
+        value: impl Into<Operand>,
+    ) -> Result<(), Fault> {
+        let place = here();
+        self.viewed(self.slice(slice.as_ref(), &place)?).assign_at(value.into(), &place)
+    }
+
+    /// Assigns to all elements as [`Array::assign`] does, or changes nothing.
+    ///
+    /// # Errors
+    /// The value has another shape or is a fault itself.
+    #[track_caller]
+    pub fn try_assign(&self, value: impl Into<Operand>) -> Result<(), Fault> {
+        self.assign_at(value.into(), &here())
+    }
+
+    /// Leaves an assignment that was refused to the caller who looks next.
+    fn spoil(&self, assigned: Result<(), Fault>) {
+        if let Err(fault) = assigned {
+            let mut base = lock(&self.base);
+            *base = Node::faulty(fault, base.ty.clone());
         }
-        let changed = self.followed(self.changed(&value, &place), &place);
+    }
+
+    fn assign_at(&self, value: Operand, place: &Place) -> Result<(), Fault> {
+        let value = value.array(&self.world, self.dtype(), place);
+        // `a[1:3] += 1` of Python ends by assigning a view to itself.
+        if Arc::ptr_eq(&self.base, &value.base) && self.view == value.view {
+            return Ok(());
+        }
+        let changed = self.followed(self.changed(&value, place)?, place);
         *lock(&self.base) = changed;
         self.count();
+        Ok(())
     }
 
     /// The next version of the base, with `value` at this view.
-    fn changed(&self, value: &Self, place: &Place) -> Arc<Node> {
+    fn changed(&self, value: &Self, place: &Place) -> Result<Arc<Node>, Fault> {
         let source = value.node(place);
         let base = Arc::clone(&lock(&self.base));
-        let fault = base.fault.clone().or_else(|| source.fault.clone());
-        if let Some(fault) = fault {
-            return Node::faulty(fault, base.ty.clone());
+        if let Some(fault) = base.fault.clone().or_else(|| source.fault.clone()) {
+            return Err(fault);
         }
         let shape = self.shape();
         let dims =
@@ -322,7 +388,7 @@ impl Array {
         if together != Ok(dims(&shape)) {
             let (got, expected) = (source.shape(), shape);
             let message = format!("got a value of shape {got:?} for a slice of shape {expected:?}");
-            return Node::faulty(Fault::new(message, place.clone()), base.ty.clone());
+            return Err(Fault::new(message, place.clone()));
         }
         // All versions on the way from the base to this view.
         let mut bases = vec![base];
@@ -345,7 +411,7 @@ impl Array {
         for (view, base) in self.view.iter().zip(&bases).rev() {
             changed = view.put(changed, base, place);
         }
-        changed
+        Ok(changed)
     }
 
     /// Its elements in memory of their own: later assignments are not seen.

@@ -30,6 +30,8 @@ pub(crate) struct Node {
     pub(crate) was_open: AtomicBool,
     /// The same elements living elsewhere, by the fingerprints of where, as long as somebody has them.
     elsewhere: Mutex<Vec<(u128, Weak<Self>)>>,
+    /// True once the world refers to it, as to an element read.
+    pinned: AtomicBool,
     /// A number for walks through the graph.
     mark: AtomicU64,
     /// Its own number in the last walk.
@@ -122,8 +124,20 @@ impl Node {
         let (made, stored) = (Mutex::new(made), Mutex::new(None));
         let (mark, number) = (AtomicU64::new(0), AtomicU64::new(0));
         let (open, was_open) = (Mutex::default(), AtomicBool::new(false));
-        let elsewhere = Mutex::default();
-        Arc::new(Self { made, ty, place, stored, fault, open, was_open, elsewhere, mark, number })
+        let (elsewhere, pinned) = (Mutex::default(), AtomicBool::new(false));
+        Arc::new(Self {
+            made,
+            ty,
+            place,
+            stored,
+            fault,
+            open,
+            was_open,
+            elsewhere,
+            pinned,
+            mark,
+            number,
+        })
     }
 
     /// Its operands; none once it is stored.
@@ -152,6 +166,16 @@ impl Node {
             elsewhere.remove(0);
         }
         elsewhere.push((home, Arc::downgrade(node)));
+    }
+
+    /// The world refers to it until a program has computed it.
+    pub(crate) fn pin(&self) {
+        self.pinned.store(true, Ordering::Relaxed);
+    }
+
+    /// True if the world refers to it.
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.pinned.load(Ordering::Relaxed)
     }
 
     /// True if it stands for any block.

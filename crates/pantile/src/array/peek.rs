@@ -7,8 +7,8 @@ use pantile_ir::Scalar;
 use pantile_ir::lower::owned_places;
 
 use super::fault::Fault;
-use super::node::Home;
-use super::node::lock;
+use super::node::{Home, lock};
+use super::reads::stored_element;
 use super::views::unravel;
 use super::{Array, here};
 
@@ -30,7 +30,8 @@ impl Array {
         }
         // As long as this is ours no program runs: nothing below waits for one.
         let Some(turn) = self.world.free_turn() else { return Ok(None) };
-        let stored = lock(&self.base).is_stored();
+        let base = Arc::clone(&lock(&self.base));
+        let stored = base.is_stored() || stored_element(&base).is_some();
         let known = stored || self.world.evaluate_light(&turn, &[self.node(&here())])?;
         match known && self.peek(room) {
             true => Ok(Scalar::from_bytes(self.dtype(), room)),
@@ -55,15 +56,18 @@ impl Array {
         if !lock(&inner.crew).is_idle() {
             return false;
         }
+        // An element read that waits looks at what is there.
+        let (base, element_of) = match stored_element(&base) {
+            Some((base, index)) => (base, Some(index)),
+            None => (base, None),
+        };
         let Ok(Some((home, tiles))) = self.world.tiles_of(&base) else { return false };
         let tiles = tiles.get().map_or(&[][..], Vec::as_slice);
         let (size, shape) = (self.dtype().bytes(), self.shape());
         for (number, element) in room.chunks_exact_mut(size).enumerate() {
-            let index = self
-                .view
-                .iter()
-                .rev()
-                .fold(unravel(number, &shape), |index, view| view.through(&index));
+            let views = self.view.iter().rev();
+            let index = views.fold(unravel(number, &shape), |index, view| view.through(&index));
+            let index = element_of.clone().unwrap_or(index);
             let Some((rank, place)) = find(&home, &index) else { return false };
             let Some((_, tile)) = tiles.iter().find(|(own, _)| *own == rank) else { return false };
             element.copy_from_slice(&tile.as_bytes()[place * size..][..size]);

@@ -53,6 +53,13 @@ impl View {
         Ok(Self::of_stretches(shape.to_vec(), stretches))
     }
 
+    /// One element of an array of this shape, without axes.
+    pub(crate) fn element(shape: &[usize], index: &[usize]) -> Self {
+        let at = |at: &usize| i64::try_from(*at).unwrap_or(i64::MAX);
+        let one = |index| Stretch { first: at(index), size: 1, step: 1, goes: true };
+        Self::of_stretches(shape.to_vec(), index.iter().map(one).collect())
+    }
+
     fn of_stretches(from: Vec<usize>, stretches: Vec<Stretch>) -> Self {
         let kept = stretches.iter().filter(|one| !one.goes);
         Self { from, shape: kept.map(|one| one.size).collect(), how: How::Slice(stretches) }

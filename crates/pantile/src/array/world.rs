@@ -13,6 +13,7 @@ use super::garbage::{self, Garbage};
 use super::here;
 use super::known::Book;
 use super::node::lock;
+use super::reads::Reads;
 use crate::launch::{Ranks, check_threads, cluster_address};
 use crate::{Launch, LaunchError};
 
@@ -44,6 +45,8 @@ pub(crate) struct Inner {
     pub(crate) near: bool,
     pub(crate) ids: AtomicU64,
     pub(crate) marks: AtomicU64,
+    /// Element reads that are not computed yet.
+    pub(crate) reads: Mutex<Reads>,
     /// Operations recorded since the last program ran.
     pub(crate) pending: AtomicUsize,
     /// How many functions of blocks are being recorded, one in the other: nothing runs meanwhile by
@@ -81,6 +84,7 @@ impl World {
             garbage: Arc::default(),
             ids: AtomicU64::new(0),
             marks: AtomicU64::new(0),
+            reads: Mutex::default(),
             pending: AtomicUsize::new(0),
             recording: AtomicUsize::new(0),
             lowered: AtomicU64::new(0),
