@@ -113,6 +113,24 @@ fn products_are_the_plain_formula() {
 }
 
 #[test]
+fn imaginary_powers_of_positive_numbers_have_length_one() {
+    let body = binary(Binary::Pow, DType::C128);
+    let pow = |z: [f64; 2], w: [f64; 2]| run::<f64, f64>(&body, &[z[0], z[1], w[0], w[1]]);
+    for exponent in 0..300 {
+        // Also angles whose low part is no small number.
+        let w = 1.37 * 10f64.powi(exponent / 15);
+        let base = 0.5 + f64::from(exponent) / 7.0;
+        let got = pow([base, 0.0], [0.0, w]);
+        let length = got[0].hypot(got[1]);
+        assert!((length - 1.0).abs() < 1e-14, "{base}^({w} i) has length {length}");
+    }
+    // cos and -sin of 1e18 ln 2, computed with 80 digits.
+    let got = pow([0.5, 0.0], [0.0, 1e18]);
+    assert!((got[0] + 0.319_585_213_530_746_54).abs() < 1e-11, "{got:?}");
+    assert!((got[1] - 0.947_557_539_832_018_4).abs() < 1e-11, "{got:?}");
+}
+
+#[test]
 fn small_whole_powers_are_products() {
     let body = binary(Binary::Pow, DType::C128);
     let pow = |z: [f64; 2], w: [f64; 2]| run::<f64, f64>(&body, &[z[0], z[1], w[0], w[1]]);

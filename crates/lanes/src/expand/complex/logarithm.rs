@@ -187,7 +187,7 @@ pub(super) fn pow(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
     let (first, second) = (times(b, im, w.0), times(b, re, w.1));
     let angle = b.add_pair(first, second);
     let power = exponential::exp(b, (sum.hi, angle.hi));
-    // Corrections of first order for the low parts: exp(z + d) = exp(z) (1 + d).
+    // Corrections for the low parts, of first order where they are small: exp(z + d) = exp(z) (1 + d).
     let finite = b.is_finite(sum.hi);
     let zero = b.f(0.0);
     let (d, e) = (b.select(finite, sum.lo, zero), b.select(finite, angle.lo, zero));
@@ -196,6 +196,12 @@ pub(super) fn pow(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
     let re = b.fma(power.1, minus, re);
     let im = b.fma(power.1, d, power.1);
     let im = b.fma(power.0, e, im);
+    // The low part of a large angle is no small one: the result is turned by it.
+    let size = b.abs(e);
+    let large = b.gt_f(size, two(-27));
+    let turn = exponential::exp(b, (zero, e));
+    let turned = arithmetic::multiply(b, power, turn);
+    let (re, im) = choose(b, large, turned, (re, im));
     // Infinite results take no corrections.
     let (re_finite, im_finite) = (b.is_finite(power.0), b.is_finite(power.1));
     let both = b.and(re_finite, im_finite);
