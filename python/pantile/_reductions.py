@@ -143,6 +143,16 @@ def vector_norm(
     return _reduce(x, names[ord], axis, keepdims)
 
 
+def _beside(x: Array, part: Any, axis: int) -> Array:
+    """What stands before or behind an array; a number stands beside all of its other axes."""
+    from ._creation import asarray
+
+    part = asarray(part)
+    if part.ndim:
+        return part
+    return Array._of(part._h.broadcast_to([1 if i == axis else n for i, n in enumerate(x.shape)]))
+
+
 def diff(
     x: Array,
     /,
@@ -161,7 +171,7 @@ def diff(
     from ._shapes import concat
 
     axis = (_axes(x, operator.index(axis)) or [0])[0]
-    parts = [part for part in (prepend, x, append) if part is not None]
+    parts = [_beside(x, part, axis) for part in (prepend, x, append) if part is not None]
     x = concat(parts, axis=axis) if len(parts) > 1 else x
     for _ in range(n):
         front, back = [slice(None)] * x.ndim, [slice(None)] * x.ndim

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _dtypes
 from ._array import Array
-from ._creation import _shape, empty
+from ._creation import _shape, asarray, empty
 
 if TYPE_CHECKING:
     from ._types import Axes, Axis, Shape
@@ -135,7 +135,7 @@ def concat(arrays: Iterable[Array], /, *, axis: Axis | None = 0) -> Array:
     >>> pt.concat([pt.arange(2), pt.arange(3)]).tolist()
     [0, 1, 0, 1, 2]
     """
-    arrays = list(arrays)
+    arrays = [asarray(one) for one in arrays]
     if not arrays:
         raise ValueError("got no arrays, expected at least one")
     if axis is None:
@@ -159,7 +159,7 @@ def concat(arrays: Iterable[Array], /, *, axis: Axis | None = 0) -> Array:
 
 def stack(arrays: Iterable[Array], /, *, axis: Axis = 0) -> Array:
     """Arrays of one shape along a new axis."""
-    arrays = list(arrays)
+    arrays = [asarray(one) for one in arrays]
     if len({one.shape for one in arrays}) != 1:
         raise ValueError(f"got shapes {[one.shape for one in arrays]}, expected one")
     axis = _axis(axis, arrays[0].ndim + 1)
@@ -187,6 +187,7 @@ def roll(x: Array, /, shift: Axes, *, axis: Axes | None = None) -> Array:
     shifts = shifts * len(axes) if len(shifts) == 1 else shifts
     if len(shifts) != len(axes):
         raise ValueError(f"got {len(shifts)} shifts for {len(axes)} axes")
+    x = x if axes else x.copy()
     for by, one in zip(shifts, axes):
         x = _rolled(x, operator.index(by), _axis(one, x.ndim))
     return x
@@ -201,9 +202,10 @@ def _rolled(x: Array, by: int, axis: int) -> Array:
     return concat([x[(*key, slice(length - by, None))], x[(*key, slice(None, length - by))]], axis=axis)
 
 
-def tile(x: Array, repetitions: Iterable[SupportsIndex], /) -> Array:
+def tile(x: Array, repetitions: Iterable[SupportsIndex] | SupportsIndex, /) -> Array:
     """The array again and again along its axes."""
-    given = tuple(operator.index(n) for n in repetitions)
+    listed = repetitions if isinstance(repetitions, Iterable) else (repetitions,)
+    given = tuple(operator.index(n) for n in listed)
     ndim = builtins.max(x.ndim, len(given))
     turns = (1,) * (ndim - len(given)) + given
     shape = (1,) * (ndim - x.ndim) + x.shape
