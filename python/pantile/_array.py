@@ -259,6 +259,10 @@ class Array(Operators):
         return self._whole().tolist()
 
     def __bool__(self) -> builtins.bool:
+        if self.size != 1:
+            raise ValueError(
+                f"an array of shape {self.shape} is neither true nor false: ask a.any() or a.all()"
+            )
         return builtins.bool(self.item())
 
     def __int__(self) -> int:
@@ -358,6 +362,23 @@ class Array(Operators):
     def copy(self) -> Array:
         """Its elements in memory of their own: later assignments are not seen."""
         return Array._of(self._h.copy())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By value: pickle and multiprocessing copy the elements."""
+        world = self._h.world
+        if len(world.hosted) < world.ranks:
+            raise TypeError(
+                f"this array is spread over processes: this one has {len(world.hosted)} of its "
+                f"{world.ranks} ranks; pickle a.gather(), or write it with pt.save"
+            )
+        from ._creation import asarray
+
+        return asarray, (self._whole(),)
 
     def astype(self, dtype: DTypeLike, /, *, copy: builtins.bool = True) -> Array:
         """The elements in another type."""

@@ -412,6 +412,12 @@ def _named(dist: tuple[Any, ...], shape: tuple[int, ...], mesh: Mesh) -> str:
     if len(dist) != len(shape):
         raise ValueError(f"got {len(dist)} entries in dist={dist!r} for {len(shape)} axes")
     known, axes = mesh.axes, []
+    if any(isinstance(entry, int) for entry in dist):
+        raise ValueError(
+            f"got dist={dist!r}, expected for each axis of the array the name of a mesh axis (some of "
+            f"{list(known)}), a tuple of them, or None; dist=0 cuts the first axis, and letters such as "
+            "dist='bb' cut several"
+        )
     for entry in dist:
         names = () if entry is None else (entry,) if isinstance(entry, str) else tuple(entry)
         wrong = [name for name in names if name not in known]

@@ -10,6 +10,7 @@ from . import _dtypes
 from ._array import Array
 from ._operators import PLAIN
 from ._operators import operand as _operand
+from ._operators import refuse_negative_powers
 
 if TYPE_CHECKING:
     from ._types import ArrayLike, DTypeLike
@@ -64,6 +65,15 @@ for _name in _UNARY:
     globals()[_name] = _unary(_name)
 for _name in _BINARY:
     globals()[_name] = _binary(_name)
+
+
+def pow(x1: Array | ArrayLike, x2: Array | ArrayLike, /) -> Array:
+    """`x1` to the power of `x2`; integers have no negative powers."""
+    refuse_negative_powers(x1, x2)
+    return _pow(x1, x2)
+
+
+_pow = _binary("pow")
 
 
 def erf(x: Array | ArrayLike, /) -> Array:

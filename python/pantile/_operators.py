@@ -63,6 +63,37 @@ def _in_place(forward: Callable[[Any, Operand], Array]) -> Callable[[Any, Operan
     return in_place
 
 
+def _power(plain: Callable[[Any, Operand], Array], backward: bool) -> Callable[[Any, Operand], Array]:
+    """`array ** other`, which NumPy refuses for integers to negative powers."""
+
+    def power(self: Operators, other: Operand, /) -> Array:
+        refuse_negative_powers(other if backward else self, self if backward else other)
+        return plain(self, other)
+
+    return power
+
+
+def refuse_negative_powers(base: Any, exponent: Any) -> None:
+    """Integers to negative powers are no integers. The exponents of an array are computed for that."""
+    if _kind(exponent) != "i" or _kind(base) not in "iub":
+        return
+    if bool((exponent < 0).any() if isinstance(exponent, Operators) else np.any(np.less(exponent, 0))):
+        raise ValueError(
+            "got integers to negative powers, whose results are no integers: use a float base, "
+            "such as a.astype(float)"
+        )
+
+
+def _kind(operand: Any) -> str:
+    """The kind of elements, in NumPy's letters."""
+    if isinstance(operand, Operators):
+        return np.dtype(operand._h.dtype).kind
+    return _KINDS.get(type(operand)) or np.asarray(operand).dtype.kind
+
+
+_KINDS: dict[type, str] = {builtins.bool: "b", int: "i", float: "f", complex: "c"}
+
+
 def _matmul(self: Operators, other: Operand, /) -> Array:
     beside = operand(self, other)
     if not isinstance(beside, _core.Array):  # a number has no rows
@@ -94,7 +125,7 @@ class Operators:
     __truediv__ = _forward("divide")
     __floordiv__ = _forward("floor_divide")
     __mod__ = _forward("remainder")
-    __pow__ = _forward("pow")
+    __pow__ = _power(_forward("pow"), False)
     __and__ = _forward("bitwise_and")
     __or__ = _forward("bitwise_or")
     __xor__ = _forward("bitwise_xor")
@@ -108,7 +139,7 @@ class Operators:
     __rtruediv__ = _backward("divide")
     __rfloordiv__ = _backward("floor_divide")
     __rmod__ = _backward("remainder")
-    __rpow__ = _backward("pow")
+    __rpow__ = _power(_backward("pow"), True)
     __rand__ = _backward("bitwise_and")
     __ror__ = _backward("bitwise_or")
     __rxor__ = _backward("bitwise_xor")
@@ -122,7 +153,7 @@ class Operators:
     __itruediv__ = _in_place(_forward("divide"))
     __ifloordiv__ = _in_place(_forward("floor_divide"))
     __imod__ = _in_place(_forward("remainder"))
-    __ipow__ = _in_place(_forward("pow"))
+    __ipow__ = _in_place(_power(_forward("pow"), False))
     __iand__ = _in_place(_forward("bitwise_and"))
     __ior__ = _in_place(_forward("bitwise_or"))
     __ixor__ = _in_place(_forward("bitwise_xor"))

@@ -1,0 +1,47 @@
+"""What is refused is refused with a sentence that helps."""
+
+import re
+
+import numpy as np
+import pytest
+
+import pantile as pt
+
+
+@pytest.fixture
+def a():
+    return pt.arange(4, dist=0)
+
+
+REFUSED = {
+    "truth": (lambda a: bool(a > 0), ValueError, r"shape \(4,\).*any\(\) or a.all\(\)"),
+    "if": (lambda a: 1 if a else 2, ValueError, r"any\(\) or a.all\(\)"),
+    "numbers in dist": (lambda a: pt.zeros((4, 4), dist=(0, 1)), ValueError, r"dist=\(0, 1\).*mesh axis"),
+    "power": (lambda a: a**-1, ValueError, "negative powers"),
+    "powers": (lambda a: a ** (a - 2), ValueError, "negative powers"),
+    "power of a number": (lambda a: 2 ** (a - 2), ValueError, "negative powers"),
+    "pt.pow": (lambda a: pt.pow(a, -2), ValueError, "negative powers"),
+    "np.power": (lambda a: np.power(a, np.asarray([1, 1, 1, -1])), ValueError, "negative powers"),
+    "in place": (lambda a: a.__ipow__(-1), ValueError, "negative powers"),
+    "stack": (lambda a: np.stack([a, np.ones(3)]), ValueError, r"\(4,\), \(3,\)"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_mistake_is_told_and_changes_nothing(a, what):
+    call, kind, words = REFUSED[what]
+    with pytest.raises(kind) as caught:
+        call(a)
+    assert re.search(words, str(caught.value)), caught.value
+    assert len(str(caught.value)) < 300
+    assert a.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])
+def test_powers_of_integers_are_those_of_numpy(dtype):
+    plain = np.arange(5).astype(dtype)
+    a = pt.asarray(plain, dist=0)
+    np.testing.assert_array_equal(np.asarray(a**2), plain**2, strict=True)
+    np.testing.assert_array_equal(np.asarray(a**a), plain**plain, strict=True)
+    np.testing.assert_array_equal(np.asarray(a.astype("f8") ** -1), plain.astype("f8") ** -1)
+    np.testing.assert_array_equal(np.asarray((a + 1) ** -1.5), (plain + 1) ** -1.5)
