@@ -20,7 +20,8 @@ _NEEDS = ["numpy", "pytest", "nbclient", "ipykernel", "mypy==2.4.1", "apache-tvm
 
 #: What does not depend on the number of ranks is tested once.
 _ONCE = (
-    "build cluster halos loading notebook partitions plan primitives schemes spmd_processes types"
+    "build cluster divergence halos loading notebook partitions plan primitives readme_processes "
+    "schemes spmd_processes types"
 ).split()
 
 #: What runs on MPI processes as it does on threads.

@@ -121,7 +121,12 @@ class World:
     ) -> Array: ...
     def bring_whole(self, memory: Any, dtype: str, read_only: bool) -> Array: ...
     def from_bytes(
-        self, shape: list[int], dtype: str, bytes: _Bytes, dist: str | None = None
+        self,
+        shape: list[int],
+        dtype: str,
+        bytes: _Bytes,
+        dist: str | None = None,
+        check: bool = True,
     ) -> Array: ...
 
 @final

@@ -283,9 +283,11 @@ def asarray(
     copy: bool | None = None,
     dist: Dist = "auto",
     mesh: Mesh | None = None,
+    check: bool = True,
 ) -> Array:
-    """An array of elements that somebody has: NumPy arrays, numbers, nested lists. Under MPI every
-    process gives the same.
+    """An array of elements that the caller has: NumPy arrays, numbers, nested lists. Under MPI every
+    process gives the same: a hash of the elements travels with the next computation, which refuses
+    different ones. `check=False` leaves that out.
 
     >>> import pantile as pt
     >>> pt.asarray([[1, 2], [3, 4]]).shape
@@ -306,7 +308,8 @@ def asarray(
     ours = world()
     where = _dist.text(dist, given.shape, mesh, ours)
     rows = np.ascontiguousarray(given).reshape(-1).view(np.uint8)
-    return _with_halo(Array._of(ours.from_bytes(list(given.shape), str(given.dtype), rows, where)), dist)
+    made = ours.from_bytes(list(given.shape), str(given.dtype), rows, where, check)
+    return _with_halo(Array._of(made), dist)
 
 
 def _again(array: Array, dtype: Any, copy: bool | None, dist: Any, mesh: Any) -> Array:

@@ -77,3 +77,75 @@ def test_who_looks_alone_is_told_where_the_others_are(tmp_path):
     assert "rank 1" in done.stderr and "user.py:5" in done.stderr
 
 
+
+
+#: Elements that differ, by kind: in one byte of many, in none that the other process owns, in a list.
+GIVEN = {
+    "an array": "np.arange(1000.0) + pt.rank()",
+    "one byte": "np.arange(100_001, dtype='u1') + (np.arange(100_001) == 7).astype('u1') * pt.rank()",
+    "a list": "[1, 2, 3 + pt.rank()]",
+    "noise": "np.random.default_rng().random(64)",
+}
+
+
+@needs_mpi
+@pytest.mark.parametrize("kind", GIVEN)
+def test_processes_that_give_different_elements_are_told(tmp_path, kind):
+    program = f"""
+    import numpy as np, pantile as pt
+    same = pt.asarray(np.arange(10.0), dist=0)
+    a = pt.asarray({GIVEN[kind]}, dist=0)
+    print(float(pt.sum(a)))
+    """
+    done = job(tmp_path, program)
+    assert done.returncode != 0
+    assert "gave different elements" in done.stderr and "user.py:4" in done.stderr, done.stderr
+    done = job(tmp_path, program.replace("dist=0)\n    print", "dist=0, check=False)\n    print"))
+    assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+def test_processes_that_give_the_same_elements_hear_nothing(tmp_path):
+    done = job(
+        tmp_path,
+        """
+        import numpy as np, pantile as pt
+        a = pt.zeros(5, dist=0)
+        for length in (0, 1, 7, 8, 9, 4097):
+            a[0] = pt.asarray(np.arange(length) + 0.5, dist=0).sum() + np.asarray([2.0, 3.0])[1]
+            float(a.sum())
+        """,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+def test_elements_read_by_processes_are_values(tmp_path):
+    """Handles end at different times on different processes; programs are the same."""
+    done = job(
+        tmp_path,
+        """
+        import pantile as pt
+        u, kept, expected = pt.zeros(9, dist=0), [], []
+        for step in range(40):
+            u[1:] = u[:-1] + step
+            element = u[step % 9]
+            if step % 3 == 0:
+                kept.append(element)
+                expected.append(0.0 if step % 9 == 0 else None)
+            elif pt.rank() == 1:
+                kept_by_one = element
+            if step % 10 == 9:
+                u.compute()
+        u[0], u[8] = u[8], u[0]
+        values = [float(one) for one in kept]
+        assert all(want in (None, got) for want, got in zip(expected, values)), values
+        plain, same = [0.0] * 9, []
+        for step in range(40):
+            plain = [0.0] + [x + step for x in plain[:-1]]
+            if step % 3 == 0:
+                same.append(plain[step % 9])
+        assert values == same, (values, same)
+        """,
+    )
+    assert done.returncode == 0, done.stderr

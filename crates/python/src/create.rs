@@ -168,7 +168,7 @@ impl World {
     }
 
     /// The bytes of a whole array, the same on every process, as an array.
-    #[pyo3(signature = (shape, dtype, bytes, dist=None))]
+    #[pyo3(signature = (shape, dtype, bytes, dist=None, check=true))]
     fn from_bytes(
         &self,
         py: Python<'_>,
@@ -176,6 +176,7 @@ impl World {
         dtype: &str,
         bytes: &Bound<'_, PyAny>,
         dist: Option<&str>,
+        check: bool,
     ) -> PyResult<Array> {
         let dtype = dtype_of(dtype)?;
         let bytes = PyBuffer::<u8>::get(bytes)?.to_vec(py)?;
@@ -190,7 +191,13 @@ impl World {
             let part = array::part_of(home, rank, whole.as_bytes(), dtype.bytes());
             Tile::from_bytes(dtype, &part).ok_or_else(|| unreachable!("parts of elements"))
         };
-        let made = py.detach(|| array::written_at(place, || world.from_tiles(&shape, dtype, part)));
+        let make = || {
+            if check {
+                world.expect_equal(whole.as_bytes());
+            }
+            world.from_tiles(&shape, dtype, part)
+        };
+        let made = py.detach(|| array::written_at(place, make));
         made.map(Array::new).map_err(|error: Fault| fault(&error))
     }
 }

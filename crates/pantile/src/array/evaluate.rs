@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
-use pantile_comm::Call;
+use pantile_comm::{Call, CommError};
 use pantile_engine::{ArrayId, Error, Job, available_memory};
 use pantile_ir::lower::Executable;
 use pantile_ir::{Place, Scalar};
@@ -161,10 +161,16 @@ impl World {
                 true => "compute where nothing may move",
                 false => "compute",
             };
+            let given = lock(&self.inner.given).take();
+            let name = match &given {
+                Some((hash, _)) => format!("{name}, data {hash:016x}"),
+                None => name.to_owned(),
+            };
             let call = Call { name: name.into(), fingerprint, file, line };
             let needed = fates.spent.iter().map(|spent| !spent);
             let mut flags: Vec<bool> = fates.kept.iter().copied().chain(needed).collect();
-            lock(&self.inner.crew).agree(&call, &mut flags)?;
+            let agreed = lock(&self.inner.crew).agree(&call, &mut flags);
+            agreed.map_err(|error| with_data(error, given))?;
             let needed = flags.split_off(fates.kept.len());
             fates = Fates { kept: flags, spent: needed.into_iter().map(|flag| !flag).collect() };
         }
@@ -209,6 +215,18 @@ impl World {
         }
         Ok(order)
     }
+}
+
+/// What ranks disagree about may be the elements that processes gave, last at this line.
+fn with_data(error: Error, given: Option<(u64, Place)>) -> Fault {
+    let disagree = matches!(error, Error::Comm(CommError::Disagreement { .. }));
+    let mut fault = Fault::from(error);
+    if let Some((_, at)) = given.filter(|_| disagree) {
+        fault.message += &format!(
+            "; if their data differ, processes gave different elements for an array, at {at} or before"
+        );
+    }
+    fault
 }
 
 /// The values of the numbers of a program.

@@ -10,10 +10,10 @@ use pantile_ir::lower::{Setting, home_of};
 
 use super::fault::Fault;
 use super::garbage::{self, Garbage};
-use super::here;
 use super::known::Book;
 use super::node::lock;
 use super::reads::Reads;
+use super::{Place, here};
 use crate::launch::{Ranks, check_threads, cluster_address};
 use crate::{Launch, LaunchError};
 
@@ -45,6 +45,8 @@ pub(crate) struct Inner {
     pub(crate) near: bool,
     pub(crate) ids: AtomicU64,
     pub(crate) marks: AtomicU64,
+    /// The hash of what callers gave since the last program, and the line that gave last.
+    pub(crate) given: Mutex<Option<(u64, Place)>>,
     /// Element reads that are not computed yet.
     pub(crate) reads: Mutex<Reads>,
     /// Operations recorded since the last program ran.
@@ -84,6 +86,7 @@ impl World {
             garbage: Arc::default(),
             ids: AtomicU64::new(0),
             marks: AtomicU64::new(0),
+            given: Mutex::default(),
             reads: Mutex::default(),
             pending: AtomicUsize::new(0),
             recording: AtomicUsize::new(0),
