@@ -6,6 +6,7 @@ import hashlib
 import numpy as np
 
 import pantile as pt
+from programs import PROGRAMS
 import workers  # noqa: F401 - before the first array
 
 
@@ -32,6 +33,9 @@ def results():
         yield "chunks", scaled
         yield "chunks", pt.concat([total, pt.reshape(least, (1,))])
         yield "spaced", pt.linspace(0, 1, 1001, dist=0)
+    for program, (run, make) in PROGRAMS.items():
+        for result in run(pt, pt.asarray(make(), dist=0)):
+            yield program, pt.asarray(result)
 
 
 def main():
