@@ -318,11 +318,10 @@ class Array(Operators):
     # ---- slices
 
     def __getitem__(self, key: Any) -> Array:
-        if type(key) is int:
-            one = self._h.at(key)
-            if one is None:
-                raise _indexing.absent(key, self._h.shape)
-            return Array._of(one)
+        if type(key) is int or type(key) is tuple:
+            one = self._h.at(key)  # the usual case first: loops feel every call
+            if one is not None:
+                return Array._of(one)
         items, shape = _indexing.read(key, self.shape)
         if shape is None and _indexing.is_element(key, self.ndim):
             return Array._of(self._h.get(items))

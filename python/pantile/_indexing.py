@@ -46,13 +46,6 @@ def is_element(key: Any, ndim: int) -> bool:
     return len(keys) == ndim and not any(one is Ellipsis or isinstance(one, slice) for one in keys)
 
 
-def absent(index: int, shape: list[int]) -> IndexError:
-    """What to say of an index of the first axis that is not there."""
-    if not shape:
-        return IndexError("got 1 indices for an array of 0 axes")
-    return IndexError(f"axis 0: index {index} is not among the {shape[0]} of the array")
-
-
 def _item(one: Any, axis: int, length: int) -> tuple[Item, list[int]]:
     if isinstance(one, slice):
         start, stop, step = one.start, one.stop, 1 if one.step is None else operator.index(one.step)

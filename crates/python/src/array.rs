@@ -7,7 +7,7 @@ use pantile_engine::DType;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple};
 
 use crate::buffer::{Buffer, Room, dtype_of, numpy_name};
 use crate::distribution::Distribution;
@@ -144,6 +144,13 @@ enum Item {
     Range(Option<i64>, Option<i64>, i64),
 }
 
+/// An index of an axis of this length, if it is one.
+fn index_of(key: &Bound<'_, PyAny>, length: usize) -> Option<Item> {
+    let index = key.cast_exact::<PyInt>().ok()?.extract::<i64>().ok()?;
+    let length = i64::try_from(length).ok()?;
+    (-length..length).contains(&index).then_some(Item::At(index))
+}
+
 fn items(list: Vec<Item>) -> Vec<SliceItem> {
     let item = |item| match item {
         Item::At(index) => SliceItem::At(index),
@@ -255,18 +262,21 @@ impl Array {
         }
     }
 
-    /// The part at one index of the first axis; nothing if there is no such index.
-    fn at(&self, py: Python<'_>, index: &Bound<'_, PyInt>) -> PyResult<Option<Self>> {
-        let Ok(index) = index.extract::<i64>() else { return Ok(None) };
-        let length = self.inner.shape().first().and_then(|length| i64::try_from(*length).ok());
-        match length {
-            Some(length) if (-length..length).contains(&index) => {
-                let slice = vec![Item::At(index)];
-                let element = self.inner.ndim() == 1;
-                (if element { self.get(py, slice) } else { self.view(py, slice) }).map(Some)
+    /// The part at an index of the first axis, or the element at indices of all axes; nothing if the
+    /// key is another one, or there is no such part.
+    fn at(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        let shape = self.inner.shape();
+        let slice = match key.cast_exact::<PyTuple>() {
+            Ok(indices) if indices.len() == shape.len() => {
+                let items = indices.iter().zip(&shape);
+                items.map(|(index, length)| index_of(&index, *length)).collect::<Option<Vec<_>>>()
             }
-            _ => Ok(None),
-        }
+            Ok(_) => None,
+            Err(_) => shape.first().and_then(|length| Some(vec![index_of(key, *length)?])),
+        };
+        let Some(slice) = slice else { return Ok(None) };
+        let element = slice.len() == shape.len();
+        (if element { self.get(py, slice) } else { self.view(py, slice) }).map(Some)
     }
 
     /// Assigns to a slice.
