@@ -10,10 +10,10 @@ impl Plan {
     /// The movement one array axis after the other: step i changes axis i only, so a halo
     /// exchange needs two messages per axis and corners arrive in several hops. Axes that do
     /// not change are skipped. `None` if source and target do not lie on the same mesh or do
-    /// not cut each axis over the same mesh axes.
+    /// not cut each axis over the same mesh axes, or if a stop wants more than there is.
     ///
     /// # Errors
-    /// There is no movement between two of the distributions on the way.
+    /// As [`Plan::between`].
     pub fn axis_by_axis(
         source: &Distribution,
         target: &Distribution,
@@ -35,7 +35,19 @@ impl Plan {
         if path.len() == 1 {
             path.push(target.clone());
         }
-        Self::via(&path).map(Some)
+        Self::over(&path)
+    }
+
+    /// The movement through all of `path`; `None` if a stop wants what the target does not and
+    /// nobody has.
+    ///
+    /// # Errors
+    /// As [`Plan::between`] of both ends.
+    fn over(path: &[Distribution]) -> Result<Option<Self>, Error> {
+        match (Self::via(path), path) {
+            (Err(_), [source, .., target]) => Self::between(source, target).map(|_| None),
+            (plan, _) => plan.map(Some),
+        }
     }
 
     /// The direct movement without the elements that lie beyond two or more sides of the
@@ -64,7 +76,7 @@ impl Plan {
     /// over mesh axes that cut nothing, or no axis can be cut further.
     ///
     /// # Errors
-    /// There is no movement between two of the distributions on the way.
+    /// As [`Plan::between`].
     pub fn through_blocks(
         source: &Distribution,
         target: &Distribution,
@@ -80,7 +92,7 @@ impl Plan {
         axes.sort_by_key(|axis| std::cmp::Reverse(target.shape()[*axis]));
         let blocks = axes.into_iter().find_map(|axis| target.cut_further(axis, &reduced));
         match blocks {
-            Some(blocks) => Self::via(&[source.clone(), blocks, target.clone()]).map(Some),
+            Some(blocks) => Self::over(&[source.clone(), blocks, target.clone()]),
             None => Ok(None),
         }
     }

@@ -5,6 +5,8 @@
 
 use pantile_geometry::{Distribution, Kind};
 
+use crate::between::Problem;
+
 /// Below this size of a tile a straight movement costs less than a second round of messages.
 const LARGE_BYTES: usize = 128 << 10;
 
@@ -112,5 +114,8 @@ fn axis_by_axis(
     }
     // The last one is the target itself.
     between.pop();
-    (!between.is_empty()).then_some(between)
+    // A stop may want elements that the target does not, and that nobody has.
+    let stops = std::iter::once(source).chain(&between).zip(&between);
+    let reached = stops.into_iter().all(|(from, to)| Problem::new(from, to).is_ok());
+    (!between.is_empty() && reached).then_some(between)
 }

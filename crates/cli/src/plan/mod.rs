@@ -254,7 +254,10 @@ impl Request<'_> {
                 )
             })?,
             Path::Axes => Plan::axis_by_axis(source, target)?.ok_or_else(|| {
-                missing("`axes` needs both sides on the same mesh, cut over the same mesh axes")
+                missing(
+                    "`axes` needs both sides on the same mesh, cut over the same mesh axes, and no \
+                     stop that wants more than there is",
+                )
             })?,
         };
         let plan = if self.arguments.adjoint { plan.adjoint()? } else { plan };

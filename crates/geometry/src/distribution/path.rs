@@ -2,13 +2,15 @@
 
 use super::{Distribution, Map};
 use crate::axis::{AxisMap, Cut, Extent};
+use crate::{Kind, Operator};
 
 /// Largest number of parts for which nested cuts are listed.
 const PARTS_LIMIT: usize = 1 << 20;
 
 impl Distribution {
     /// This distribution with the array axes in `take` as `other` has them. `None` if the two
-    /// do not lie on the same mesh, or do not cut each axis over the same mesh axes.
+    /// do not lie on the same mesh, do not cut each axis over the same mesh axes, or both give it
+    /// Terms, of different operators.
     #[must_use]
     pub fn with_axes_of(&self, other: &Self, take: &[usize]) -> Option<Self> {
         let (mut mixed, other) = (self.normal(), other.normal());
@@ -23,10 +25,20 @@ impl Distribution {
         }
         for axis in take {
             own.axes[*axis] = theirs.axes[*axis].clone();
-            own.axis_kinds[*axis] = theirs.axis_kinds[*axis];
+            own.axis_kinds[*axis] = Kind::Copies;
         }
-        if mixed.operator != other.operator && !mixed.states_terms() {
-            mixed.operator = other.operator;
+        let own_terms = mixed.states_terms();
+        let Map::Axes(own) = &mut mixed.map else { return None };
+        let mut their_terms = false;
+        for axis in take {
+            own.axis_kinds[*axis] = theirs.axis_kinds[*axis];
+            their_terms |= theirs.axis_kinds[*axis] == Kind::Terms;
+        }
+        match (own_terms, their_terms) {
+            (true, true) if mixed.operator != other.operator => return None,
+            (true, _) => {}
+            (false, true) => mixed.operator = other.operator,
+            (false, false) => mixed.operator = Operator::Sum,
         }
         Some(mixed)
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pantile_lanes::{Body, DType, Node, Op};
 
 use super::steps::{read, written};
-use super::{Along, Compute, Executable, Read, SlotId, Step, Turns, Write};
+use super::{Along, Compute, Executable, Fold, Read, Slot, SlotId, Step, Turns, Write, place};
 
 /// Loops over fewer elements are joined even if nothing is read once instead of twice: they take
 /// less time than beginning one of them.
@@ -19,7 +19,7 @@ impl Executable {
     /// the same places only, and drops what nobody reads.
     pub fn fuse(&mut self) {
         let mut steps = std::mem::take(&mut self.steps);
-        join(&mut steps);
+        join(&mut steps, &self.slots);
         self.steps = steps;
         self.drop_unread();
     }
@@ -108,18 +108,18 @@ fn prune(compute: &mut Compute, needed: &BTreeSet<SlotId>) -> bool {
 }
 
 /// Joins neighbours, loops inside of loops too.
-fn join(steps: &mut Vec<Step>) {
+fn join(steps: &mut Vec<Step>, slots: &[Slot]) {
     let mut done: Vec<Step> = Vec::with_capacity(steps.len());
     for mut step in steps.drain(..) {
         match &mut step {
             Step::Repeat(repeat) => {
                 if let Turns::While { before, .. } = &mut repeat.turns {
-                    join(before);
+                    join(before, slots);
                 }
-                join(&mut repeat.body);
+                join(&mut repeat.body, slots);
             }
             Step::Compute(compute) => {
-                if let Some(at) = partner(&done, compute)
+                if let Some(at) = partner(&done, compute, slots)
                     && let Step::Compute(first) = &mut done[at]
                 {
                     merge(first, compute);
@@ -134,7 +134,7 @@ fn join(steps: &mut Vec<Step>) {
 }
 
 /// The latest loop that a loop can be joined with: nothing in between writes what it reads.
-fn partner(done: &[Step], compute: &Compute) -> Option<usize> {
+fn partner(done: &[Step], compute: &Compute, slots: &[Slot]) -> Option<usize> {
     let mut mine: BTreeSet<SlotId> = BTreeSet::new();
     for read in &compute.reads {
         if let Read::Slot(slot, ..) = read {
@@ -144,7 +144,7 @@ fn partner(done: &[Step], compute: &Compute) -> Option<usize> {
     mine.extend(compute.backgrounds.iter().map(|(_, from)| *from));
     for at in (0..done.len()).rev() {
         if let Step::Compute(first) = &done[at]
-            && fits(first, compute)
+            && fits(first, compute, slots)
         {
             return Some(at);
         }
@@ -157,7 +157,7 @@ fn partner(done: &[Step], compute: &Compute) -> Option<usize> {
     None
 }
 
-fn fits(first: &Compute, second: &Compute) -> bool {
+fn fits(first: &Compute, second: &Compute, slots: &[Slot]) -> bool {
     let alike = first.region == second.region
         && first.domain == second.domain
         && first.domain.mesh().names() == second.domain.mesh().names()
@@ -171,21 +171,9 @@ fn fits(first: &Compute, second: &Compute) -> bool {
         |compute: &Compute| compute.writes.iter().all(|write| matches!(write, Write::Slot(..)));
     let folds =
         |compute: &Compute| compute.writes.iter().all(|write| matches!(write, Write::Fold(..)));
-    // Folds of one loop go the same way through memory.
-    let cells = |compute: &Compute| {
-        let kind = |write: &Write| match write {
-            Write::Fold(super::Fold::Exact, ..) => 0,
-            Write::Fold(super::Fold::Rounded(_), ..) => 1,
-            _ => 2,
-        };
-        compute.writes.iter().map(kind).collect::<BTreeSet<u8>>()
-    };
-    if !(stores(first) && stores(second)
-        || folds(first)
-            && folds(second)
-            && cells(first) == cells(second)
-            && cells(first).len() == 1)
-    {
+    let joined = stores(first) && stores(second)
+        || folds(first) && folds(second) && folds_alike(first, second, slots);
+    if !joined {
         return false;
     }
     let made: BTreeSet<SlotId> = first
@@ -207,6 +195,25 @@ fn fits(first: &Compute, second: &Compute) -> bool {
             .any(|read| matches!(read, Read::Slot(slot, ..) if made.contains(slot)));
     let apart = stores(first) && are_strangers(first, second, &made);
     !shifted && !behind && !folded && !apart
+}
+
+/// True if all folds of two loops go the same way through memory, so that one loop over cells serves
+/// them: cells of one kind, with the same room around them.
+fn folds_alike(first: &Compute, second: &Compute, slots: &[Slot]) -> bool {
+    let cells = |write: &Write| match write {
+        Write::Fold(fold, slot, _) => {
+            let kind = match fold {
+                Fold::Exact => 0,
+                Fold::Rounded(_) => 1,
+                _ => 2,
+            };
+            Some((kind, place::windows_of(&slots[slot.index()].home)))
+        }
+        Write::Slot(..) => None,
+    };
+    let mut all = first.writes.iter().chain(&second.writes).map(cells);
+    let one = all.next().flatten();
+    one.is_some() && all.all(|other| other == one)
 }
 
 /// True for large loops that read nothing in common: joined they read as much, but what one of them

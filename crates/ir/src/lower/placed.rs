@@ -89,13 +89,15 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Where an expression is, or would be computed; `None` if it is made from nothing.
+    /// Where an expression is, or would be computed; `None` if it is made from nothing but scalars,
+    /// which is done where it is needed.
     fn lives(&self, expr: ExprId) -> Result<Option<Distribution>, Problem> {
         let slot = self.plain_slot(expr).or_else(|| self.made.get(&expr).copied());
         if let Some(slot) = slot {
             return place::plain(&self.slots[slot.index()].home).map(Some);
         }
-        match self.leaves(&[expr]).is_empty() {
+        let leaves = self.leaves(&[expr]);
+        match leaves.iter().all(|(_, access)| access.is_empty()) {
             true => Ok(None),
             false => self.domain_for(&[expr], &self.exprs[expr].shape).map(Some),
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::distribution;
 use pantile_geometry::Distribution;
-use pantile_plan::{Error, Lifts, Plan, Schedule, Totals, Transfer};
+use pantile_plan::{Error, Lifts, Machine, Plan, Schedule, Terrain, Totals, Transfer, route};
 use pantile_testkit::generate::Case;
 use pantile_testkit::model::{self, Fault, Holder, Movement, Spec};
 use pantile_testkit::{cases, enough, generate};
@@ -301,6 +301,28 @@ fn through_blocks_equals_direct() {
         assert_eq!(path.check(), Vec::new());
     });
     assert!(enough(tried, 100), "too few paths through blocks: {tried}");
+}
+
+/// Whatever can be moved has a cheapest path and a route, however little it is: a stop that wants
+/// more than there is, or terms of another operator, is no reason to refuse.
+#[test]
+fn whatever_can_be_moved_has_a_path() {
+    cases("a path", 20_000, |rng| {
+        let case = generate::legal_pair(rng);
+        let (source, target) = sides(&case);
+        let machine = Machine::default().with_ranks(1, 1 + rng.below(4));
+        let best = Plan::best(&source, &target, &machine, 8)
+            .unwrap_or_else(|error| panic!("{source}\n{target}\n{error}"));
+        assert_eq!(best.check(), Vec::new(), "{best}");
+        assert!(Plan::axis_by_axis(&source, &target).is_ok(), "{source}\n{target}");
+        for windows in [true, false] {
+            let terrain = Terrain { windows, large_bytes: 0 };
+            for stops in route(&source, &target, 8, terrain).windows(2) {
+                let step = Plan::between(&stops[0], &stops[1]);
+                assert!(step.is_ok(), "{source}\n{target}\n{} -> {}", stops[0], stops[1]);
+            }
+        }
+    });
 }
 
 /// A halo exchange axis by axis ends with the same values as the direct one, corners included;

@@ -64,11 +64,17 @@ impl Maker<'_> {
         self.binary_of(&one, &other);
     }
 
-    fn binary_of(&mut self, one: &Known, other: &Known) {
-        let Some(shape) = together(&one.shape, &other.shape) else { return };
-        if shape.iter().product::<usize>() > 2000 {
-            return;
+    /// Some function of two arrays, if that is not too large.
+    pub(super) fn binary_of(&mut self, one: &Known, other: &Known) {
+        let shape = together(&one.shape, &other.shape);
+        if shape.is_some_and(|shape| shape.iter().product::<usize>() <= 2000) {
+            self.binary_pair(one, other);
         }
+    }
+
+    /// Some function of two arrays that go together.
+    pub(super) fn binary_pair(&mut self, one: &Known, other: &Known) {
+        let Some(shape) = together(&one.shape, &other.shape) else { return };
         for _ in 0..20 {
             // The plain ones more often.
             let shifts = [Binary::BitwiseRightShift, Binary::BitwiseLeftShift, Binary::FloorDivide];
@@ -126,6 +132,10 @@ impl Maker<'_> {
 
     pub(super) fn reduce(&mut self) {
         let of = self.any();
+        self.reduce_of(&of);
+    }
+
+    pub(super) fn reduce_of(&mut self, of: &Known) {
         for _ in 0..20 {
             let reduction = *self.rng.pick(&Reduction::ALL);
             let Ok(mut dtype) = reduced_dtype(reduction, of.dtype) else { continue };

@@ -1,6 +1,6 @@
 //! Programs from a number.
 
-use pantile_ir::{Op, Operation, Program, Type};
+use pantile_ir::{Op, Operation, Program, Type, Value};
 use pantile_testkit::Rng;
 
 use super::maker::{Known, Maker};
@@ -9,7 +9,7 @@ use super::{Trial, data};
 impl Maker<'_> {
     /// One more operation.
     pub(super) fn operation(&mut self) {
-        match self.rng.below(48) {
+        match self.rng.below(54) {
             0..4 => self.unary(),
             4..10 => self.binary(),
             10..12 => self.choose(),
@@ -33,6 +33,9 @@ impl Maker<'_> {
             40..44 => self.statement(),
             44 => self.long_reduce(),
             45..48 => self.matmul(),
+            48 | 49 => self.moved_and_changed(),
+            50 | 51 => self.steps_with_reductions(),
+            52 => self.kept_element(),
             _ => self.creation(),
         }
     }
@@ -46,9 +49,9 @@ impl Maker<'_> {
         data::array(self.rng, dtype, &shape)
     }
 
-    /// The end: some arrays, those that came first among them, as they may have been changed.
-    fn end(&mut self) {
-        let mut values = Vec::new();
+    /// The end: these values and some arrays, those that came first among them, as they may have been
+    /// changed.
+    fn end(&mut self, mut values: Vec<Value>) {
         for _ in 0..1 + self.rng.below(3) {
             let known = self.any();
             values.push(if self.rng.chance(1, 3) {
@@ -67,6 +70,37 @@ impl Maker<'_> {
 /// A program for up to so many ranks, and its arguments.
 #[must_use]
 pub fn trial(rng: &mut Rng, ranks: usize) -> Trial {
+    made(rng, ranks, |maker| {
+        for _ in 0..2 + maker.rng.below(10) {
+            maker.operation();
+        }
+        Vec::new()
+    })
+}
+
+/// A program of what single random operations seldom line up to.
+#[must_use]
+pub fn scenes(rng: &mut Rng, ranks: usize) -> Trial {
+    made(rng, ranks, |maker| {
+        for _ in 0..1 + maker.rng.below(3) {
+            match maker.rng.below(4) {
+                0 => maker.moved_and_changed(),
+                1 => maker.kept_element(),
+                _ => maker.steps_with_reductions(),
+            }
+        }
+        Vec::new()
+    })
+}
+
+/// A program of long arrays and constants.
+#[must_use]
+pub fn long_trial(rng: &mut Rng, ranks: usize) -> Trial {
+    made(rng, ranks, |maker| maker.with_constants())
+}
+
+/// A program of what `fill` makes, which returns the values that it gives and others.
+fn made(rng: &mut Rng, ranks: usize, fill: impl FnOnce(&mut Maker<'_>) -> Vec<Value>) -> Trial {
     let mut maker = Maker::new(rng, ranks, "main");
     maker.team = maker.rng.chance(1, 6);
     let mut team = Vec::new();
@@ -80,10 +114,8 @@ pub fn trial(rng: &mut Rng, ranks: usize) -> Trial {
         arguments.push(maker.argument());
     }
     maker.creation();
-    for _ in 0..2 + maker.rng.below(10) {
-        maker.operation();
-    }
-    maker.end();
+    let values = fill(&mut maker);
+    maker.end(values);
     let mut function = maker.function;
     function.body.operations = maker.operations;
     let mut functions = vec![function];

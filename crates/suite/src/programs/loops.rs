@@ -108,7 +108,7 @@ impl Maker<'_> {
     }
 
     /// The results of a loop.
-    fn finish(
+    pub(super) fn finish(
         &mut self,
         op: Op,
         operands: Vec<Value>,

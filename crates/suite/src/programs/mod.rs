@@ -12,6 +12,7 @@ pub mod generate;
 mod loops;
 mod maker;
 mod matmul;
+mod scenes;
 pub mod shrink;
 mod slices;
 

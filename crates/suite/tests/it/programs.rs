@@ -100,6 +100,10 @@ fn caught(trial: &Trial, how: How) -> Result<(), String> {
 fn law(rng: &mut Rng, simulate: bool, threads: usize) {
     let ranks = 1 + rng.below(7);
     let trial = generate::trial(rng, ranks);
+    law_of(trial, rng, ranks, (simulate, threads));
+}
+
+fn law_of(trial: Trial, rng: &mut Rng, ranks: usize, (simulate, threads): (bool, usize)) {
     if trial.expected().is_err_and(|fault| fault.contains("more elements than it may")) {
         return;
     }
@@ -258,4 +262,22 @@ fn random_programs_with_two_threads_of_each_rank() {
 #[test]
 fn random_programs_with_three_threads_of_each_rank() {
     cases("random_programs_with_three_threads_of_each_rank", 700, |rng| law(rng, false, 3));
+}
+
+#[test]
+fn steps_with_reductions_and_parts_that_change() {
+    cases("steps_with_reductions_and_parts_that_change", 1500, |rng| {
+        let (ranks, simulate) = (1 + rng.below(7), rng.chance(1, 4));
+        let trial = generate::scenes(rng, ranks);
+        law_of(trial, rng, ranks, (simulate, 1));
+    });
+}
+
+#[test]
+fn long_arrays_and_constants() {
+    cases("long_arrays_and_constants", 40, |rng| {
+        let (ranks, threads) = (1 + rng.below(4), 1 + rng.below(3));
+        let trial = generate::long_trial(rng, ranks);
+        law_of(trial, rng, ranks, (false, threads));
+    });
 }
