@@ -131,6 +131,12 @@ def fuzz():
     run_jobs(jobs)
 
 
+def differential():
+    """Random programs against NumPy for 25 minutes: on threads, on workers and on MPI processes."""
+    prepare_python()
+    run_jobs([python.fuzzed(15, "1,2,3,5"), python.fuzzed(5, "1,2,3", "workers"), python.fuzzed(5, "3", "mpi")])
+
+
 def benches():
     """Every bench runs once; look at its figures, nothing here judges them."""
     features = "pantile-comm-mpi/mpi"
@@ -187,6 +193,7 @@ PARTS = {
     "vectors": vectors,
     "valgrind": valgrind,
     "fuzz": fuzz,
+    "differential": differential,
     "benches": benches,
     "loaded": loaded,
     "shuffled": shuffled,

@@ -128,6 +128,12 @@ def standard():
     compare(jobs)
 
 
+def fuzzed(minutes, ranks="1,3", backend="threads", guard=True):
+    """Random programs against NumPy."""
+    line = [PYTHON, "python/fuzz", "--minutes", minutes, "--ranks", ranks, "--backend", backend]
+    return Job(f"fuzzing, {backend}", [*line, "--guard"] if guard else line, common(**OPEN_MPI))
+
+
 def released():
     """What `./test` runs on the package as it is installed."""
     env = {"PANTILE_NO_SKIPS": 1, "PANTILE_RANKS": 2}

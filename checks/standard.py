@@ -67,6 +67,8 @@ def everything():
         python.released()
     with stage("Python"):
         python.standard()
+    with stage("fuzzing against NumPy"):
+        run_jobs([python.fuzzed(1)])
     with stage("packages"):
         rust.packages()
 

@@ -44,6 +44,8 @@ pub use call::Call;
 pub use communicator::{Communicator, Operation};
 pub use error::{CommError, Failure};
 pub use head::{HEAD_BYTES, Head};
+#[doc(hidden)]
+pub use memory::LARGE_PAGE;
 pub use memory::{Memory, Piece, Ranges, Scattered};
 pub use options::{Options, OptionsError};
 pub use outcome::RankError;

@@ -12,6 +12,9 @@ mod ranges;
 
 pub use ranges::{Ranges, Scattered};
 
+/// From this size on memory is in large pages.
+pub const LARGE_PAGE: usize = pages::LARGE;
+
 /// Start of own memory: a cache line, enough for every vector instruction.
 const ALIGNMENT: usize = 64;
 

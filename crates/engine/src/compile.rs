@@ -12,7 +12,7 @@ use crate::movement::{Body, Fill, Incoming, LINE, Leg, Movement, Outgoing, Part,
 use crate::places::{Arrays, Frame, Places, listed, local_len};
 
 /// From here on a leg writes past the cache.
-const STREAM_BYTES: usize = 4 << 20;
+pub(super) const STREAM_BYTES: usize = 4 << 20;
 
 /// A message in more runs is packed: the list of them is kept with the movement.
 const RUNS_MAX: usize = 1 << 16;

@@ -10,6 +10,9 @@ use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 use crate::helpers::Helpers;
 use crate::movement::{Body, Incoming, Leg, Movement, Part, Place};
 
+/// Sizes at which programs run in another way, by name.
+pub(crate) const THRESHOLDS: &[(&str, usize)] = &[("execute::SHARE_BYTES", messages::SHARE_BYTES)];
+
 /// The memory that one run of a movement works on.
 ///
 /// Invariants, on which every unsafe block here rests:

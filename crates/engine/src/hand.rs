@@ -12,7 +12,7 @@ use crate::{ArrayId, Engine, Error, Given, Job, Made, Runner, Tile};
 const KEPT: usize = 256;
 
 /// Programs of more operations, of all ranks together, take their time: about a millisecond.
-const BRIEF: usize = 1 << 22;
+pub(super) const BRIEF: usize = 1 << 22;
 
 /// One rank at work.
 pub(crate) struct Hand {

@@ -19,11 +19,11 @@ use crate::{Error, Scheme, Tile};
 const SPIN: Duration = Duration::from_micros(20);
 
 /// Bytes that work has to touch for several threads to be worth it.
-const LEAST: usize = 1 << 20;
+pub(super) const LEAST: usize = 1 << 20;
 
 /// From so many bytes for each thread on there are more pieces than threads, so that one that is
 /// late has less to do.
-const PIECE: usize = 16 << 20;
+pub(super) const PIECE: usize = 16 << 20;
 
 /// Pieces for each thread at most.
 const PIECES_MAX: usize = 4;

@@ -50,6 +50,7 @@ mod pool;
 mod program;
 mod scheme;
 mod threads;
+mod thresholds;
 mod tile;
 
 pub use afar::Afar;
@@ -65,4 +66,6 @@ pub use pool::Pool;
 pub use program::{Event, Given, Made, Overlap, Runner};
 pub use scheme::{Scheme, SchemeError};
 pub use threads::{THREADS_MAX, ThreadsError, check_threads, threads_from_text};
+#[doc(hidden)]
+pub use thresholds::thresholds;
 pub use tile::{Tile, available_memory};

@@ -12,10 +12,10 @@ use pantile_kernels::DType;
 use crate::Tile;
 
 /// Smaller blocks are left to the allocator.
-const SMALL: usize = 1 << 10;
+pub(super) const SMALL: usize = 1 << 10;
 
 /// Smaller blocks are kept without looking at the clock, but few of them.
-const LARGE: usize = 64 << 10;
+pub(super) const LARGE: usize = 64 << 10;
 const FEW: usize = 16;
 
 /// Free bytes that are kept however little is in use.
@@ -26,7 +26,7 @@ const SPARE: usize = 64 << 20;
 const KEPT: Duration = Duration::from_secs(10);
 
 /// Sizes are rounded up to this, so that nearly equal ones fit; those of small blocks to the other.
-const GRAIN: usize = 4 << 10;
+pub(super) const GRAIN: usize = 4 << 10;
 const FINE_GRAIN: usize = 512;
 
 /// Memory that tiles leave behind, for the next ones: of one rank, or of a client that fetches

@@ -38,6 +38,7 @@ mod nest;
 pub mod pack;
 pub mod reduce;
 mod simd;
+mod thresholds;
 
 pub use combine::{Combination, identity, start, supports};
 pub use error::Error;
@@ -48,3 +49,5 @@ pub use pantile_lanes::{
     Complex, DType, Element, Scalar, bools_of_mut, bytes_of, bytes_of_mut, elements_of,
 };
 pub use simd::Vectors;
+#[doc(hidden)]
+pub use thresholds::thresholds;

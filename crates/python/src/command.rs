@@ -1,5 +1,6 @@
 //! The command `pantile`, and what launching Python on MPI needs to know.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
@@ -8,6 +9,7 @@ use pyo3::prelude::*;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(mpi_library, module)?)?;
+    module.add_function(wrap_pyfunction!(thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(launched, module)?)
 }
 
@@ -15,6 +17,13 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| pantile_cli::main(words))
+}
+
+/// The sizes at which loops, movements and lowering change their way, by name: the fuzzer draws
+/// sizes around them.
+#[pyfunction]
+fn thresholds() -> BTreeMap<&'static str, usize> {
+    pantile_engine::thresholds().collect()
 }
 
 /// The MPI that was built in, if one was: `Open MPI v4.1.4`.

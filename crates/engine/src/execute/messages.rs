@@ -25,7 +25,7 @@ use crate::movement::{Body, Incoming, Parts};
 
 /// Bytes that a rank gives itself before it looks at its messages again: so many that looking costs
 /// little, so few that no socket runs empty for long.
-const SHARE_BYTES: usize = 1 << 20;
+pub(super) const SHARE_BYTES: usize = 1 << 20;
 
 impl LegRunner<'_> {
     /// Runs the leg. `tickets` is only lent to be used again.

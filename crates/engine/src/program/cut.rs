@@ -10,13 +10,13 @@ use crate::helpers::Helpers;
 
 /// Pieces along an axis whose elements lie side by side begin at multiples of this, so that streams
 /// stay aligned and no two threads write the same line.
-const GRAIN: usize = 64;
+pub(super) const GRAIN: usize = 64;
 
 /// Bytes that a loop touches for each byte of cells that threads have of their own, at least.
 const WORTH: usize = 8;
 
 /// Units that a scheme deals with at most: beyond that, several grains are one.
-const UNITS_MAX: usize = 4096;
+pub(super) const UNITS_MAX: usize = 4096;
 
 /// A box cut along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]

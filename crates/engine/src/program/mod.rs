@@ -14,6 +14,15 @@ mod loops;
 mod prepare;
 mod repeat;
 mod run;
+
+/// Sizes at which programs run in another way, by name.
+pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
+    ("program::SMALL", SMALL),
+    ("program::BAND_BYTES", trail::BAND_BYTES),
+    ("program::LEAST_BYTES", trail::LEAST_BYTES),
+    ("program::GRAIN", cut::GRAIN),
+    ("program::UNITS_MAX", cut::UNITS_MAX),
+];
 #[cfg(test)]
 mod tests;
 mod trail;
@@ -35,7 +44,7 @@ use watch::Watch;
 pub use watch::{Event, Overlap};
 
 /// Memories up to so many bytes stay with a program; larger ones go back when it has run.
-const SMALL: usize = 32 << 10;
+pub(super) const SMALL: usize = 32 << 10;
 
 /// A program prepared for one rank.
 pub struct Runner {

@@ -19,10 +19,10 @@ use crate::Error;
 
 /// Bytes of a band, about. It has to stay in the caches together with the rows around it; with short
 /// bands loops begin anew too often.
-const BAND_BYTES: usize = 1 << 20;
+pub(super) const BAND_BYTES: usize = 1 << 20;
 
 /// Loops that touch fewer bytes find them in the caches anyhow.
-const LEAST_BYTES: usize = 4 << 20;
+pub(super) const LEAST_BYTES: usize = 4 << 20;
 
 /// How the rows of a second loop follow those of a first one.
 #[derive(Clone, Debug, PartialEq, Eq)]

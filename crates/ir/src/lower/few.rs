@@ -16,10 +16,10 @@ use super::{Along, Fold, Lowering, SlotId};
 use crate::Reduction;
 
 /// Results below this number are made by a loop of their own as quickly.
-const WORTH: usize = 16;
+pub(super) const WORTH: usize = 16;
 
 /// Folds of one loop: more of them leave the nearest cache.
-const MOST_FOLDS: usize = 64;
+pub(super) const MOST_FOLDS: usize = 64;
 
 /// Operations of all elements together, about the longest body that is still quick.
 const MOST_NODES: usize = 1024;

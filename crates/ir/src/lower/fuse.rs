@@ -9,7 +9,7 @@ use super::{Along, Compute, Executable, Fold, Read, Slot, SlotId, Step, Turns, W
 
 /// Loops over fewer elements are joined even if nothing is read once instead of twice: they take
 /// less time than beginning one of them.
-const FEW_ELEMENTS: usize = 1 << 16;
+pub(super) const FEW_ELEMENTS: usize = 1 << 16;
 
 /// Bodies beyond this size are slower together than alone: their lanes leave the nearest cache.
 const MOST_NODES: usize = 2048;

@@ -56,6 +56,16 @@ use expr::{ExprId, Exprs};
 use place::{Problem, Windows};
 use placed::Homes;
 
+/// Lengths at which lowering chooses another way, by name: tests draw sizes around them.
+#[doc(hidden)]
+pub const THRESHOLDS: &[(&str, usize)] = &[
+    ("lower::FEW_WORTH", few::WORTH),
+    ("lower::MOST_FOLDS", few::MOST_FOLDS),
+    ("lower::FEW_ELEMENTS", fuse::FEW_ELEMENTS),
+    ("lower::PANEL", panels::PANEL),
+    ("lower::PANELS_ADDED", panels::ADDED),
+];
+
 /// Number of words of a sum in long form: digits, and counts of NaN and infinities.
 pub const SUM_WORDS: usize = 71;
 

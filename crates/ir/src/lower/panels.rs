@@ -15,13 +15,13 @@ use super::place::{self, Problem};
 use super::{Along, Executable, Lowering, Part, SlotId};
 
 /// Terms of a panel.
-const PANEL: usize = 256;
+pub(super) const PANEL: usize = 256;
 
 /// More panels than this are not made: adding them takes a loop for every few.
 const PANELS_MAX: usize = 4096;
 
 /// Panels that one loop adds.
-const ADDED: usize = 64;
+pub(super) const ADDED: usize = 64;
 
 /// How a product is made of panels.
 pub(super) struct Split {

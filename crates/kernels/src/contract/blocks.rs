@@ -9,13 +9,13 @@ use super::tile::{Goal, Turn, chains};
 use crate::simd::{Body, Vectors};
 
 /// Outputs of the left side that are packed at once: their panel stays in the second cache.
-const ROWS: usize = 120;
+pub(super) const ROWS: usize = 120;
 
 /// Outputs of the right side that are packed at once: their panel stays in the last cache.
-const COLUMNS: usize = 1024;
+pub(super) const COLUMNS: usize = 1024;
 
 /// Bytes of a row that fill vectors.
-const NARROW: usize = 64;
+pub(super) const NARROW: usize = 64;
 
 /// A product of two matrices whose elements have one part or two.
 pub(super) struct Product<'a, S: Stored> {

@@ -9,10 +9,10 @@ use super::run::PANEL;
 use super::tile::{Goal, Turn};
 
 /// Chains that go on side by side where the terms of each lie side by side.
-const CHAINS: usize = 8;
+pub(super) const CHAINS: usize = 8;
 
 /// Columns whose sums stay in the first cache where columns lie side by side.
-const COLUMNS: usize = 512;
+pub(super) const COLUMNS: usize = 512;
 
 /// Rows that are added to such sums at once.
 const ROWS: usize = 4;

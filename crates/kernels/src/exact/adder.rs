@@ -5,16 +5,16 @@ use super::window::{LANES, Numbers, Widen, Window, largest, most_products};
 use crate::simd::Vectors;
 
 /// Fewer numbers than this are added one by one.
-const FEW: usize = 24;
+pub(super) const FEW: usize = 24;
 
 /// Numbers that the first window is chosen for.
-const FIRST: usize = 256;
+pub(super) const FIRST: usize = 256;
 
 /// Numbers that every window takes.
-const FEWEST: usize = 8192;
+pub(super) const FEWEST: usize = 8192;
 
 /// Rows of numbers that are taken apart window by window.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// Windows after which numbers of very different sizes are added one by one.
 const PASSES: usize = 10;
@@ -38,7 +38,7 @@ pub(crate) struct Adder {
 }
 
 /// Bytes from which on numbers are taken to be far from the processor.
-const FAR: usize = 2 << 20;
+pub(super) const FAR: usize = 2 << 20;
 
 impl Adder {
     /// An adder for so many bytes of numbers that lie side by side, as far as that is known.

@@ -21,10 +21,10 @@ const SPARE: i32 = 4;
 const REACH: i32 = 16;
 
 /// Rows that are added before it is known whether they fit.
-const TILE: usize = 64;
+pub(super) const TILE: usize = 64;
 
 /// Rows that are added one by one where a tile does not fit.
-const FEW: usize = 4;
+pub(super) const FEW: usize = 4;
 
 /// Deposits after which digits are carried; far fewer than fit.
 const DEPOSITS: usize = 1 << 28;

@@ -12,6 +12,21 @@ mod pairs;
 mod round;
 mod window;
 
+/// Lengths at which these loops change their way, by name.
+pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
+    ("exact::FEW", adder::FEW),
+    ("exact::FIRST", adder::FIRST),
+    ("exact::FEWEST", adder::FEWEST),
+    ("exact::BLOCK", adder::BLOCK),
+    ("exact::FAR", adder::FAR),
+    ("exact::ROWS", window::ROWS),
+    ("exact::PART", levels::PART),
+    ("exact::LEAST", flags::LEAST),
+    ("exact::LEAST_WIDE", flags::LEAST_WIDE),
+    ("exact::COLUMNS_TILE", columns::TILE),
+    ("exact::COLUMNS_FEW", columns::FEW),
+];
+
 #[cfg(test)]
 mod tests;
 

@@ -52,3 +52,14 @@ pub(crate) use feed::{
 };
 pub(crate) use scratch::Frame;
 pub(crate) use walk::Walk;
+
+/// Lengths at which these loops change their way, by name.
+pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
+    ("lanes::CHUNK", kernel::CHUNK),
+    ("lanes::PASS", machine::PASS),
+    ("lanes::PANEL_ROWS", panel::ROWS),
+    ("lanes::PANEL_COLUMNS", panel::COLUMNS),
+    ("lanes::CACHE", program::CACHE),
+    ("lanes::NEAR", run::NEAR),
+    ("lanes::SHORT", walk::SHORT),
+];

@@ -19,10 +19,10 @@ use crate::pack::{Spread, copy_box};
 use crate::simd::prefetch;
 
 /// Rows of a panel: long enough for the columns of sources to be streams.
-const ROWS: usize = 128;
+pub(super) const ROWS: usize = 128;
 
 /// Columns of a panel: long enough for other sources and targets to be streams.
-const COLUMNS: usize = 128;
+pub(super) const COLUMNS: usize = 128;
 
 /// Bytes from one row of a panel to the next, with a line between them.
 pub(super) const PITCH: usize = COLUMNS * 8 + 64;

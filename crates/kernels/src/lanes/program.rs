@@ -91,7 +91,7 @@ impl Instruction {
 }
 
 /// Bytes of registers and outputs that stay in the first cache beside the inputs.
-const CACHE: usize = 24 << 10;
+pub(super) const CACHE: usize = 24 << 10;
 
 impl Program {
     /// Compiles a body for the widest vectors of this processor.

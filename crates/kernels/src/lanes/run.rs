@@ -171,7 +171,7 @@ pub(super) fn end_streams(frame: &Frame) {
 const FRONTS: usize = 32;
 
 /// Elements of blocks that are streamed.
-const NEAR: usize = 512;
+pub(super) const NEAR: usize = 512;
 
 /// How an output comes to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

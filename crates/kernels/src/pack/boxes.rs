@@ -243,7 +243,7 @@ unsafe fn copy_rows<T: Copy>(axes: &[Axis], at: Ends<T>, streaming: bool) {
 }
 
 /// Elements that are gathered before they are written.
-const GATHERED: usize = 128;
+pub(super) const GATHERED: usize = 128;
 
 /// Copies a run, a few elements at a time.
 ///

@@ -7,7 +7,7 @@ use super::walk::{Share, Tile, tiles_of};
 use crate::nest::Nest;
 
 /// Runs of at most this many bytes are copied in place; longer ones by the system's routine.
-const SHORT_BYTES_MAX: usize = 256;
+pub(super) const SHORT_BYTES_MAX: usize = 256;
 
 /// Copies every element of the nest's source to its target.
 ///

@@ -41,3 +41,16 @@ pub use fill::fill;
 pub use stream::worth_streaming;
 pub use two::{Twin, combine_two};
 pub use walk::Share;
+
+/// Lengths at which these loops change their way, by name.
+pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
+    ("pack::GATHERED", boxes::GATHERED),
+    ("pack::RUN", turn::RUN),
+    ("pack::UNEVEN_RUN", turn::UNEVEN_RUN),
+    ("pack::ROWS_MAX", turn::ROWS_MAX),
+    ("pack::STRIP_SHORT", strip::SHORT),
+    ("pack::RUN_BYTES_MIN", stream::RUN_BYTES_MIN),
+    ("pack::TOTAL_BYTES_MIN", stream::TOTAL_BYTES_MIN),
+    ("pack::CHUNK", two::CHUNK),
+    ("pack::SHORT_BYTES_MAX", copy::SHORT_BYTES_MAX),
+];

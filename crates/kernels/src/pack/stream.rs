@@ -11,7 +11,7 @@ use crate::simd::prefetch;
 pub(crate) const RUN_BYTES_MIN: usize = 2048;
 
 /// Movements of fewer bytes stay in the caches.
-const TOTAL_BYTES_MIN: usize = 4 << 20;
+pub(super) const TOTAL_BYTES_MIN: usize = 4 << 20;
 
 /// Whether to write so many bytes past the caches: they are more than a rank's share of the last
 /// cache, so nobody would find them there.

@@ -19,7 +19,7 @@ pub(super) const fn width(streaming: bool) -> usize {
 
 /// Rows of a strip that take at most so many bytes of a row of the source are short: the processor
 /// hardly foresees how those of the next strip begin.
-const SHORT: usize = 4096;
+pub(super) const SHORT: usize = 4096;
 
 /// Asks for the source of the strip behind a short one; any place will do.
 fn ask_next<T>(face: Face, source: *const T) {

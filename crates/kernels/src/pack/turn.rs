@@ -23,7 +23,7 @@ pub(super) const UNEVEN_RUN: usize = 1024;
 const WIDTH: usize = 2 * stream::LINE;
 
 /// Rows of a block at most.
-const ROWS_MAX: usize = 32;
+pub(super) const ROWS_MAX: usize = 32;
 
 /// Bytes from one row of a block that is kept to the next. One line more than a row keeps rows
 /// from competing for places in the cache.

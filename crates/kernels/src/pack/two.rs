@@ -232,7 +232,7 @@ unsafe fn combine_run<T: Pod, O: Apply<T>>(at: At<T>, count: usize, strides: Thr
 }
 
 /// Bytes that are combined before they are written past the caches.
-const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 1024;
 
 #[repr(align(64))]
 struct Chunk([MaybeUninit<u8>; CHUNK]);

@@ -19,3 +19,11 @@ pub use fold::{Cell, Fold};
 pub use product::{Factor, LEAF, product_of_leaf, product_of_leaves, tree_product};
 pub(crate) use rounded::Sums;
 pub use run::{Folds, reduce, reduce_raw};
+
+/// Lengths at which these loops change their way, by name.
+pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
+    ("reduce::LEAF", product::LEAF),
+    ("reduce::FEW", state::FEW),
+    ("reduce::COLUMNS", run::COLUMNS),
+    ("reduce::ALONE", run::ALONE),
+];

@@ -139,10 +139,10 @@ fn nothing(
 }
 
 /// Columns whose windows stay in the first cache.
-const COLUMNS: usize = 1024;
+pub(super) const COLUMNS: usize = 1024;
 
 /// Columns that are folded alone take so much longer than beside others.
-const ALONE: usize = 16;
+pub(super) const ALONE: usize = 16;
 
 /// A reduction on its way. Made after the sources and the cells were checked.
 struct Run<'a, 'b> {

@@ -36,7 +36,7 @@ pub(super) struct State<'a> {
 }
 
 /// Numbers of a cell up to which quick sums are quicker than windows.
-const FEW: usize = 1024;
+pub(super) const FEW: usize = 1024;
 
 enum Kind<'a> {
     Sum { sums: &'a mut [[i64; ExactSum::WORDS]], columns: &'a mut Columns },

@@ -32,10 +32,10 @@ const LOST: u32 = 0x39;
 const START: [u32; 3] = [0, QUIET, 0];
 
 /// Fewer numbers than this are added in the ordinary way by vectors of 64 bytes.
-const LEAST_WIDE: usize = 2048;
+pub(super) const LEAST_WIDE: usize = 2048;
 
 /// The same by vectors of 32 bytes: there the ordinary way takes longer.
-const LEAST: usize = 512;
+pub(super) const LEAST: usize = 512;
 
 /// The lowest bit of the first level, at least: then one over it is a number, too.
 const UNIT: f64 = f64::from_bits(3 << 52);
