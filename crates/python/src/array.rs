@@ -269,6 +269,10 @@ impl Array {
             return Err(PyValueError::new_err(words));
         }
         let (slice, value) = (items(slice), operand(value, self.inner.dtype())?);
+        if let Operand::Array(other) = &value {
+            let same = at_user(py, || self.inner.check_world(other));
+            same.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        }
         at_user(py, || self.inner.set(&slice, value));
         match self.inner.fault() {
             None => Ok(()),

@@ -122,7 +122,7 @@ impl Array {
     pub(crate) fn of(world: &World, node: Arc<Node>) -> Self {
         let array = Self {
             world: world.clone(),
-            base: Arc::new(Mutex::new(node)),
+            base: Arc::new(Mutex::new(node.in_world(&world.inner.garbage))),
             view: none(),
             seen: None,
         };
@@ -188,6 +188,18 @@ impl Array {
             }
         };
         Self::of(world, node)
+    }
+
+    /// The fault of an operation on this and an array of another world.
+    ///
+    /// # Errors
+    /// If `other` is of another world.
+    #[track_caller]
+    pub fn check_world(&self, other: &Self) -> Result<(), Fault> {
+        match Arc::ptr_eq(&self.world.inner, &other.world.inner) {
+            true => Ok(()),
+            false => Err(node::two_worlds(here())),
+        }
     }
 
     /// Its world.
