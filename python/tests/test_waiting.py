@@ -64,6 +64,28 @@ def test_what_was_not_waited_for_is_there_later():
     assert value == float(expected[1000])
 
 
+def test_who_waits_for_an_interrupted_computation_is_told(capsys):
+    if threading.current_thread() is not threading.main_thread():
+        return
+    small = pt.arange(10.0, dist=0).compute()
+    x = pt.linspace(0.0, 1.0, 2_000_000, dist=0)
+    for _ in range(120):
+        x = pt.sin(x) + 0.5
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        x.compute()
+        timer.join()
+    timer.join()
+    assert float(pt.sum(small + 1)) == 55.0
+    said = capsys.readouterr().err
+    assert said.count("waiting for the end of the computation that was interrupted") == 1, said
+    assert "test_waiting.py" in said
+    # Nothing is left to wait for, and nothing more is said.
+    assert float(pt.sum(small + 2)) == 65.0
+    assert capsys.readouterr().err == ""
+
+
 def test_other_threads_run_meanwhile():
     turns, stop = [0], threading.Event()
 

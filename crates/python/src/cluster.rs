@@ -16,7 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::place::user_place;
-use crate::world::{World, fault, launch, signal, signalled};
+use crate::world::{World, fault, launch, listen, signal, signalled};
 
 /// How long somebody waits before signals are looked for.
 const LISTEN: Duration = Duration::from_millis(50);
@@ -52,7 +52,7 @@ impl World {
         match py.detach(move || heard(&told)) {
             Some(Ok(inner)) => {
                 inner.threads_per_rank(threads).map_err(|error| fault(&error))?;
-                inner.stop_waiting_if(signalled);
+                listen(&inner);
                 Ok(Self { inner })
             }
             Some(Err(error)) => Err(refused(py, &address, error)),

@@ -49,6 +49,20 @@ pub(crate) fn signalled() -> bool {
     })
 }
 
+/// While a caller of this world waits, signals are heard, and it is told if it waits for a program
+/// that was interrupted.
+pub(crate) fn listen(world: &array::World) {
+    world.stop_waiting_if(signalled);
+    world.report_waiting(|words| {
+        // A closed stream is no reason to stop.
+        let _ = Python::attach(|py| {
+            let stream = py.import("sys")?.getattr("stderr")?;
+            stream.call_method1("write", (format!("pantile: {words}\n"),))?;
+            stream.call_method0("flush").map(drop)
+        });
+    });
+}
+
 /// What a signal raised while somebody waited; only once.
 pub(crate) fn signal() -> Option<PyErr> {
     SIGNAL.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -102,7 +116,7 @@ impl World {
         inner.threads_per_rank(threads).map_err(|error| fault(&error))?;
         let scheme = rank_scheme().map_err(|error| launch(&error))?;
         inner.scheme(scheme).map_err(|error| fault(&error))?;
-        inner.stop_waiting_if(signalled);
+        listen(&inner);
         Ok(Self { inner })
     }
 
@@ -120,7 +134,7 @@ impl World {
                 inner
             }
         };
-        inner.stop_waiting_if(signalled);
+        listen(&inner);
         Ok(Self { inner })
     }
 

@@ -56,7 +56,7 @@ impl World {
         let setting = Setting { arguments: Some(given), lent: Some(lent), ..self.setting() };
         let recipe = Recipe::Program(Arc::new(program.clone()), Box::new(setting));
         let _turn = lock(&self.inner.turn);
-        lock(&self.inner.crew).settle()?;
+        self.settle()?;
         self.run_recipe(recipe, &nodes, &place)
     }
 

@@ -12,7 +12,7 @@ use pantile_plan::{Machine, Terrain};
 use super::fault::Fault;
 use super::graph::{Fates, Graph};
 use super::known::Known;
-use super::node::{Node, Stored, Tiles, lock};
+use super::node::{Node, Stored, Tiles, lock, two_worlds};
 use super::world::World;
 
 /// Programs that need more bytes ask first whether they are there.
@@ -23,8 +23,7 @@ impl World {
     /// that looks.
     pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
         let turn = lock(&self.inner.turn);
-        // Ranks may still be busy for somebody who stopped waiting.
-        lock(&self.inner.crew).settle()?;
+        self.settle()?;
         let graph = self.graph_with_reads(targets)?;
         if graph.order.is_empty() {
             return Ok(());
@@ -66,6 +65,25 @@ impl World {
         (self.inner.hosted.len() == self.inner.size && idle()).then_some(turn)
     }
 
+    /// Waits for what ranks still do for a caller who stopped waiting, and says so.
+    pub(crate) fn settle(&self) -> Result<(), Fault> {
+        let mut crew = lock(&self.inner.crew);
+        let earlier = lock(&self.inner.interrupted).clone();
+        if let (Some(place), false) = (earlier, crew.is_idle()) {
+            let at = if place.line == 0 { String::new() } else { format!(" (written at {place})") };
+            let words = format!(
+                "waiting for the end of the computation that was interrupted before{at}; interrupt \
+                 again to stop waiting"
+            );
+            if let Some(report) = lock(&self.inner.report).as_ref() {
+                report(&words);
+            }
+        }
+        crew.settle()?;
+        *lock(&self.inner.interrupted) = None;
+        Ok(())
+    }
+
     /// Runs a program, and remembers where its results are. Whoever calls has the turn.
     fn run(
         &self,
@@ -105,7 +123,12 @@ impl World {
         }
         self.reads_computed(graph);
         self.inner.pending.store(0, Ordering::Relaxed);
-        if interrupted { Err(Error::Interrupted.into()) } else { Ok(()) }
+        if interrupted {
+            let place = graph.order.last().map(|node| node.place.clone());
+            *lock(&self.inner.interrupted) = place;
+            return Err(Error::Interrupted.into());
+        }
+        Ok(())
     }
 
     /// Refuses a program that needs more memory than there is: asking for it would end the process.
@@ -198,6 +221,9 @@ impl World {
         while let Some(node) = stack.pop() {
             if let Some(fault) = &node.fault {
                 return Err(fault.clone());
+            }
+            if node.is_stranger(&self.inner.garbage) {
+                return Err(two_worlds(node.place.clone()));
             }
             if ends(&node)? || node.mark() == left {
                 continue;

@@ -38,7 +38,7 @@ impl Array {
         let node = self.node(&place);
         self.world.evaluate(&[Arc::clone(&node)], &place)?;
         let _turn = lock(&self.world.inner.turn);
-        lock(&self.world.inner.crew).settle()?;
+        self.world.settle()?;
         // Others may have written since; or its memory was never a tile.
         self.world.stage(&node);
         let (id, home) = match lock(&node.stored).as_ref() {

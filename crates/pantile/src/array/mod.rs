@@ -123,7 +123,7 @@ impl Array {
     pub(crate) fn of(world: &World, node: Arc<Node>) -> Self {
         let array = Self {
             world: world.clone(),
-            base: Arc::new(Mutex::new(node)),
+            base: Arc::new(Mutex::new(node.in_world(&world.inner.garbage))),
             view: none(),
             seen: None,
         };
@@ -364,6 +364,9 @@ impl Array {
 
     fn assign_at(&self, value: Operand, place: &Place) -> Result<(), Fault> {
         let value = value.array(&self.world, self.dtype(), place);
+        if !Arc::ptr_eq(&self.world.inner, &value.world.inner) {
+            return Err(node::two_worlds(place.clone()));
+        }
         // `a[1:3] += 1` of Python ends by assigning a view to itself.
         if Arc::ptr_eq(&self.base, &value.base) && self.view == value.view {
             return Ok(());

@@ -32,6 +32,8 @@ pub(crate) struct Node {
     elsewhere: Mutex<Vec<(u128, Weak<Self>)>>,
     /// True once the world refers to it, as to an element read.
     pinned: AtomicBool,
+    /// Names the world whose ranks have its elements; unset for constants that no array holds yet.
+    world: OnceLock<Arc<Garbage>>,
     /// A number for walks through the graph.
     mark: AtomicU64,
     /// Its own number in the last walk.
@@ -120,7 +122,32 @@ impl Node {
         Self::with(None, ty, place, None)
     }
 
+    /// The node for a world that has it in hand. A node belongs to one world for good, and what is
+    /// made of nodes of two worlds is a mistake.
+    pub(crate) fn in_world(self: Arc<Self>, world: &Arc<Garbage>) -> Arc<Self> {
+        match self.fault.is_some()
+            || Arc::ptr_eq(self.world.get_or_init(|| Arc::clone(world)), world)
+        {
+            true => self,
+            false => Self::faulty(two_worlds(self.place.clone()), self.ty.clone()),
+        }
+    }
+
+    /// True if it belongs to another world than this one.
+    pub(crate) fn is_stranger(&self, world: &Arc<Garbage>) -> bool {
+        self.world.get().is_some_and(|own| !Arc::ptr_eq(own, world))
+    }
+
     fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Arc<Self> {
+        let world = OnceLock::new();
+        let operands = made.iter().flat_map(|made| &made.operands);
+        let strangers = operands
+            .filter_map(|node| node.world.get())
+            .any(|other| !Arc::ptr_eq(world.get_or_init(|| Arc::clone(other)), other));
+        let (made, fault) = match strangers {
+            true => (None, Some(two_worlds(place.clone()))),
+            false => (made, fault),
+        };
         let (made, stored) = (Mutex::new(made), Mutex::new(None));
         let (mark, number) = (AtomicU64::new(0), AtomicU64::new(0));
         let (open, was_open) = (Mutex::default(), AtomicBool::new(false));
@@ -135,6 +162,7 @@ impl Node {
             was_open,
             elsewhere,
             pinned,
+            world,
             mark,
             number,
         })
@@ -216,6 +244,14 @@ impl Node {
     pub(crate) fn shape(&self) -> Vec<usize> {
         self.ty.shape().iter().map(|dim| dim.unwrap_or(0)).collect()
     }
+}
+
+/// The fault of an operation on arrays of two worlds.
+pub(crate) fn two_worlds(place: Place) -> Fault {
+    let message = "arrays of two worlds cannot be operands of one operation: an array stays with the \
+                   ranks of the world in which it was made; make both in one world, or copy the \
+                   elements of one through memory of the caller";
+    Fault::new(message, place)
 }
 
 /// What a lock guards. A thread that panicked leaves it as it was: every change is one step.

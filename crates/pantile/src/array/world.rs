@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 use pantile_comm::{Call, Communicator, Options, Rank};
 use pantile_engine::{ArrayId, Counters, Crew, DType, Scheme};
 use pantile_geometry::Distribution;
+use pantile_ir::Place;
 use pantile_ir::lower::{Setting, home_of};
 
 use super::fault::Fault;
 use super::garbage::{self, Garbage};
+use super::here;
 use super::known::Book;
 use super::node::lock;
 use super::reads::Reads;
-use super::{Place, here};
 use crate::launch::{Ranks, check_threads, cluster_address};
 use crate::{Launch, LaunchError};
 
@@ -27,6 +28,9 @@ pub struct World {
     /// Where arrays are made to live.
     pub(crate) dist: Option<Arc<str>>,
 }
+
+/// Tells the user something.
+pub(crate) type Report = Box<dyn Fn(&str) + Send>;
 
 pub(crate) struct Inner {
     pub(crate) size: usize,
@@ -60,6 +64,10 @@ pub(crate) struct Inner {
     pub(crate) gathered: AtomicU64,
     /// True while nothing may move between ranks.
     pub(crate) forbidden: AtomicBool,
+    /// Where the program was written that a caller stopped waiting for, until the ranks are done.
+    pub(crate) interrupted: Mutex<Option<Place>>,
+    /// Told what a caller waits for, if that is not what it asked for.
+    pub(crate) report: Mutex<Option<Report>>,
     /// Steps in time that one exchange of halos serves.
     pub(crate) steps_per_exchange: AtomicUsize,
     /// Counts what goes to the workers of a cluster and comes from them, if ranks are there.
@@ -93,6 +101,8 @@ impl World {
             lowered: AtomicU64::new(0),
             gathered: AtomicU64::new(0),
             forbidden: AtomicBool::new(false),
+            interrupted: Mutex::default(),
+            report: Mutex::default(),
             steps_per_exchange: AtomicUsize::new(1),
             #[cfg(feature = "cluster")]
             meter: std::sync::OnceLock::new(),
@@ -245,6 +255,12 @@ impl World {
     /// first; nothing is lost.
     pub fn stop_waiting_if(&self, stop: impl Fn() -> bool + Send + 'static) {
         lock(&self.inner.crew).stop_waiting_if(stop);
+    }
+
+    /// Calls `report` with a sentence when a caller has to wait for a program that an earlier caller
+    /// stopped waiting for.
+    pub fn report_waiting(&self, report: impl Fn(&str) + Send + 'static) {
+        *lock(&self.inner.report) = Some(Box::new(report));
     }
 
     /// What the ranks of this process have done so far, together.
