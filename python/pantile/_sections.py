@@ -189,22 +189,44 @@ def _owned(
 def padded_dims(
     plain: dict[int, tuple[dict[str, Any], ...]], wide: _core.Distribution, dtype: str
 ) -> dict[int, tuple[dict[str, Any], ...]] | None:
-    """What the protocol says of all ranks with their halos as padding; None if it cannot."""
-    found, said = {}, []
+    """What the protocol says of all ranks with their halos as padding; None if it cannot.
+
+    Halos beyond the ends of a periodic axis are its outer padding, which the protocol counts in the
+    axis: it is longer by them, and all indices are shifted by those on the left.
+    """
+    found, said, ends = {}, [], _ends(plain, wide)
     for rank, dims in plain.items():
         held, shape = wide.held(rank), wide.local_shape(rank)
         if held is None or shape is None:
             return None
         own: list[dict[str, Any]] = []
-        for dim, left, extent in zip(dims, held[1], shape):
+        for dim, left, extent, (low, high) in zip(dims, held[1], shape, ends):
             if dim["dist_type"] == "b":
                 right = extent - left - (dim["stop"] - dim["start"])
-                ends = {"start": dim["start"] - left, "stop": dim["stop"] + right}
-                dim = {**dim, **ends, "padding": (left, right)} if left or right else dim
+                dim = {**dim, "start": dim["start"] - left + low, "stop": dim["stop"] + right + low}
+                if low or high:
+                    dim = {**dim, "size": dim["size"] + low + high, "periodic": True}
+                if left or right:
+                    dim["padding"] = (left, right)
             own.append(dim)
         found[rank] = tuple(own)
         said.append({"__version__": VERSION, "buffer": (shape, dtype), "dim_data": found[rank]})
     return None if _core.dap_findings(said, True) else found
+
+
+def _ends(
+    plain: dict[int, tuple[dict[str, Any], ...]], wide: _core.Distribution
+) -> list[tuple[int, int]]:
+    """How far halos reach beyond both ends of each axis, on any rank: nowhere, or it is periodic."""
+    ends: dict[int, tuple[int, int]] = {}
+    for rank, dims in plain.items():
+        held, shape = wide.held(rank), wide.local_shape(rank)
+        for axis, dim in enumerate(dims if held is not None and shape is not None else ()):
+            low, high = ends.setdefault(axis, (0, 0))
+            if dim["dist_type"] == "b" and held is not None and shape is not None:
+                first = dim["start"] - held[1][axis]
+                ends[axis] = max(low, -first), max(high, first + shape[axis] - dim["size"])
+    return [ends.get(axis, (0, 0)) for axis in range(len(wide.shape))]
 
 
 def shown(handle: _core.Array) -> dict[int, tuple[np.ndarray, Any]] | None:

@@ -238,14 +238,47 @@ def test_halos_go_out_as_padding(width):
         same(pt.from_distarray(wide.sections), given)
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("periodic", [True, [True, False], [False, True]], ids=str)
+def test_periodic_halos_go_out_as_outer_padding(ranks, periodic):
+    """The protocol counts the outer padding of a ring in its size."""
+    pt.init(ranks=ranks)
+    given = np.arange(66.0).reshape(11, 6)
+    for dist, width in ((0, 1), (0, [(2, 2), (1, 1)]), ("bb", 1), (1, [(2, 2), (1, 1)])):
+        wide = pt.asarray(given, dist=dist).with_halo(width, periodic=periodic)
+        out = [one.__distarray__() for one in wide.sections]
+        assert pt.dap.validate_all(out) == []
+        widths = width if isinstance(width, list) else [(width, width)] * 2
+        flags = periodic if isinstance(periodic, list) else [periodic, periodic]
+        around = np.pad(given, [w if flag else (0, 0) for w, flag in zip(widths, flags)], mode="wrap")
+        for one, section in zip(out, wide.sections):
+            dims = one["dim_data"]
+            assert [dim.get("periodic", False) for dim in dims] == flags
+            assert tuple(dim["size"] for dim in dims) == around.shape
+            box = tuple(slice(dim["start"], dim["stop"]) for dim in dims)
+            np.testing.assert_array_equal(one["buffer"], around[box])
+            assert one["buffer"].tolist() == section.data.tolist()
+        # A reader has the ring with its outer padding, and fills that again.
+        back = pt.from_distarray(wide.sections)
+        same(back, around)
+
+
 def test_halos_that_the_protocol_cannot_say_stay_here():
-    """Widths that differ on the two sides of a cut, rings, and halos wider than a neighbour."""
+    """Widths that differ on the two sides of a cut, and halos wider than a neighbour."""
     pt.init(ranks=3)
     array = pt.arange(7.0, dist=0)
-    for wide in (array.with_halo((1, 0)), array.with_halo(1, periodic=True), array.with_halo(3)):
+    ring = array.with_halo((1, 0), periodic=True)
+    for wide in (array.with_halo((1, 0)), ring, array.with_halo(3), array.with_halo(3, periodic=True)):
         out = [one.__distarray__() for one in wide.sections]
         assert pt.dap.validate_all(out) == []
         assert np.concatenate([one["buffer"] for one in out]).tolist() == list(range(7))
+
+
+@pytest.mark.parametrize("version", ["0.10.0", "0.10.7", "0.11.0", "0.12.3"])
+def test_newer_minor_versions_are_read(version):
+    pt.init(ranks=2)
+    out = [{**one.__distarray__(), "__version__": version} for one in pt.arange(7.0, dist=0).sections]
+    assert pt.dap.validate_all(out) == []
 
 
 def test_copies_are_only_to_be_read():

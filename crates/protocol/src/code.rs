@@ -33,7 +33,7 @@ macro_rules! codes {
 codes! {
     Version "VERSION" "the version is three plain numbers, `major.minor.patch`",
     VersionOld "VERSION_OLD" "versions before 0.10 mean other things and are upgraded first",
-    VersionMajor "VERSION_MAJOR" "only versions 0.10.x are known",
+    VersionMajor "VERSION_MAJOR" "only versions from 0.10.0 on, below 1.0.0, are known",
     MissingKey "MISSING_KEY" "a required key is present",
     ExtraKey "EXTRA_KEY" "the structure has no keys beside version, buffer and dim_data",
     Type "TYPE" "a value has the type that its key asks for",

@@ -46,8 +46,8 @@ fn judge_version(section: &Section, findings: &mut Vec<Finding>) {
     let verdict = section.version().map(crate::Version::verdict);
     let (code, expected) = match verdict {
         Some(VersionVerdict::Accepted) => return,
-        Some(VersionVerdict::Old) => (Code::VersionOld, "0.10.x (upgrade it first)"),
-        Some(VersionVerdict::Unknown) => (Code::VersionMajor, "0.10.x"),
+        Some(VersionVerdict::Old) => (Code::VersionOld, "0.10.0 or newer (upgrade it first)"),
+        Some(VersionVerdict::Unknown) => (Code::VersionMajor, "0.10.0 or newer, below 1.0.0"),
         None => (Code::Version, "a string like \"0.10.0\""),
     };
     let message = format!("version is {given}, expected {expected}");

@@ -1,8 +1,9 @@
 //! Versions of the protocol and which of them are read.
 //!
-//! A version is `major.minor.patch`, three plain numbers. Any 0.10.x is accepted. Older ones mean
-//! other things and are upgraded first. Newer ones are refused, 0.11 included: the step from 0.9 to
-//! 0.10 changed the meaning of keys, so a higher minor version promises nothing.
+//! A version is `major.minor.patch`, three plain numbers. 0.10.0 and whatever is newer with the same
+//! major number is accepted: the protocol promises that a minor version only adds. Older ones mean
+//! other things, because the step from 0.9 to 0.10 did not keep that promise, and are upgraded first.
+//! Another major number is refused.
 
 use std::fmt;
 
@@ -20,11 +21,11 @@ pub struct Version {
 /// What a reader of 0.10 does with a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionVerdict {
-    /// Any 0.10.x.
+    /// From 0.10.0 on, below 1.0.0.
     Accepted,
     /// Before 0.10: needs [`crate::upgrade`].
     Old,
-    /// After 0.10.
+    /// Of another major number.
     Unknown,
 }
 
@@ -56,8 +57,8 @@ impl Version {
     #[must_use]
     pub fn verdict(self) -> VersionVerdict {
         match (self.major, self.minor) {
-            (0, 10) => VersionVerdict::Accepted,
             (0, 0..10) => VersionVerdict::Old,
+            (0, _) => VersionVerdict::Accepted,
             _ => VersionVerdict::Unknown,
         }
     }
@@ -99,7 +100,11 @@ mod tests {
         assert_eq!(verdict("0.10.1"), VersionVerdict::Accepted);
         assert_eq!(verdict("0.9.0"), VersionVerdict::Old);
         assert_eq!(verdict("0.0.1"), VersionVerdict::Old);
-        assert_eq!(verdict("0.11.0"), VersionVerdict::Unknown);
+        assert_eq!(verdict("0.10.4294967295"), VersionVerdict::Accepted);
+        assert_eq!(verdict("0.11.0"), VersionVerdict::Accepted);
+        assert_eq!(verdict("0.4294967295.0"), VersionVerdict::Accepted);
+        assert_eq!(verdict("0.9.99"), VersionVerdict::Old);
+        assert_eq!(verdict("1.10.0"), VersionVerdict::Unknown);
         assert_eq!(verdict("1.0.0"), VersionVerdict::Unknown);
         assert!(Version::parse("1.0.0").unwrap().is_dialect_0_9());
         assert!(!Version::parse("1.0.1").unwrap().is_dialect_0_9());

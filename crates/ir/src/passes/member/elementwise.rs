@@ -135,7 +135,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Where the result lies: at the rows of the operands, which all have as many.
+    /// Where the result lies: at the rows of the operands, which all have the same ones.
     fn result_rows(
         &self,
         operation: &Operation,
@@ -155,12 +155,16 @@ impl Lower<'_> {
             let local = made.get_or_insert_with(|| held.local.clone());
             let rows = local.all_rows();
             if total != rows {
-                let reason = format!("got {rows} and {total} local rows, expected as many");
+                let reason = format!(
+                    "got {rows} and {total} local rows, expected the same ones, as \
+                     `dist.repartition` brings them together"
+                );
                 return self.refuse(operation, reason);
             }
-            if !is_dist && rows > 0 && local.offset != held.local.offset {
+            if rows > 0 && local.offset != held.local.offset {
                 let reason = format!(
-                    "got rows from {} and from {} on, expected the same ones",
+                    "got rows from {} and from {} on, expected the same ones, as `dist.repartition` \
+                     brings them together",
                     local.offset, held.local.offset
                 );
                 return self.refuse(operation, reason);

@@ -9,7 +9,7 @@ use pantile_ir::reference::{Array, run};
 use pantile_ir::text::parse;
 use pantile_ir::verify::verify;
 use pantile_ir::{Program, Scalar};
-use pantile_testkit::{Rng, cases};
+use pantile_testkit::{Rng, cases, enough};
 
 fn parsed(text: &str) -> Program {
     let program = parse(text, "random.dist").unwrap_or_else(|f| panic!("{}\n{text}", f[0]));
@@ -171,4 +171,57 @@ fn sums_take_rows_that_have_moved_where_they_are() {
         let expected = [data[2..].iter().sum::<i64>(), 81].map(|x| vec![Scalar::of(x)]);
         assert_eq!(found, expected, "{ranks}");
     }
+}
+
+/// The first of the rows that a member owns of so many, and the one behind the last: what is left
+/// over goes to the last members.
+fn owned(rows: usize, ranks: usize, rank: usize) -> std::ops::Range<usize> {
+    let (each, more) = (rows / ranks, rows % ranks);
+    let first = |rank: usize| rank * each + (rank + more).saturating_sub(ranks);
+    first(rank)..first(rank + 1)
+}
+
+/// `dist.ewbin` of two views of an array, for every member alone: it has the sums of the rows that it
+/// owns of both views, or says that these are not the same ones.
+#[test]
+fn members_add_rows_of_equal_places_only() {
+    let mut added = 0;
+    cases("members_add_rows_of_equal_places_only", 400, |rng| {
+        let (count, ranks) = (rng.below(14), 1 + rng.below(5));
+        let size = rng.below(count + 1);
+        let starts = [rng.below(count - size + 1), rng.below(count - size + 1)];
+        let starts = if rng.chance(1, 4) { [starts[0]; 2] } else { starts };
+        let team = "#dist.dist_env<team = 22>";
+        let (a, v) = (
+            format!("!ndarray.ndarray<{count}xi64, {team}>"),
+            format!("!ndarray.ndarray<{size}xi64, {team}>"),
+        );
+        let view = |start: usize| format!("dist.subview %a[{start}] [{size}] [1] : {a} to {v}");
+        let text = format!(
+            "func.func @main(%a: {a}) -> {v} {{\n  %x = {}\n  %y = {}\n  %s = \"dist.ewbin\"(%x, %y) <{{op = 0 : i32}}> : ({v}, {v}) -> {v}\n  return %s : {v}\n}}\n",
+            view(starts[0]),
+            view(starts[1])
+        );
+        let data: Vec<i64> = (0..count).map(|_| rng.range(-9, 9)).collect();
+        for rank in 0..ranks {
+            let own = owned(count, ranks, rank);
+            let rows = starts.map(|start| -> Vec<usize> {
+                (0..size).filter(|row| own.contains(&(start + row))).collect()
+            });
+            let mut program = parsed(&text);
+            let pass = passes::find("member").unwrap();
+            let made = pass.run(&mut program, &Member::new(ranks, rank));
+            assert_eq!(made.is_ok(), rows[0] == rows[1], "{rank} of {ranks}\n{text}{made:?}");
+            if made.is_err() {
+                continue;
+            }
+            let tile = Array::of(&[own.len()], &data[own]);
+            let found = run(&program, &[tile]).unwrap_or_else(|f| panic!("{f}\n{program}"));
+            let sum = |row: &usize| Scalar::of(data[starts[0] + row] + data[starts[1] + row]);
+            let expected: Vec<Scalar> = rows[0].iter().map(sum).collect();
+            assert_eq!(found[0].data, expected, "{rank} of {ranks}\n{text}{program}");
+            added += expected.len();
+        }
+    });
+    assert!(enough(added, 400), "too few rows were added: {added}");
 }
