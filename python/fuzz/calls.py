@@ -16,7 +16,9 @@ BITS = "& | ^ << >>".split()
 PAIRS = "maximum minimum copysign logical_and logical_or logical_xor hypot atan2 logaddexp nextafter".split()
 REDUCTIONS = "sum mean std var max min any all count_nonzero argmax argmin prod".split()
 #: How results are compared.
-HOW = {"sum": "sum", "mean": "sum", "std": "sum", "var": "square", "prod": "near"}
+HOW = {"sum": "sum", "mean": "sum", "std": "sum", "var": "square", "prod": "near", "max": "zero",
+       "min": "zero", "maximum": "zero", "minimum": "zero", "clip": "zero", "hypot": "near", "atan2": "near",
+       "logaddexp": "sum"}  # fmt: skip
 
 
 def elementwise(make):
@@ -43,17 +45,17 @@ def elementwise(make):
         return one(f"{name} = <pt|np>.astype({source}, '{goal}')", target=name)
     if kind < 0.45 and letter in "iuf":
         low, high = make.number(array.dtype), make.number(array.dtype)
-        return one(f"{name} = <pt|np>.clip({source}, {low}, {high})", target=name)
+        return one(f"{name} = <pt|np>.clip({source}, {low}, {high})", target=name, how="zero")
     beside = make.array(lambda a: _together(a, array) and (a.dtype == array.dtype or make.rng.random() < 0.3))
     other = beside if beside is not None and make.rng.random() < 0.7 else make.number(array.dtype)
     if kind < 0.52 and letter in "iuf":
         return one(f"{name} = <pt|np>.where({source} > 0, {source}, {other})", target=name)
     if kind < 0.65:
         choice = make.pick(*PAIRS)
-        how = "near" if choice in ("hypot", "atan2", "logaddexp") else "exact"
-        if (how == "near" or choice in ("copysign", "nextafter")) and letter != "f":
+        how = HOW.get(choice, "exact")
+        if choice in ("hypot", "atan2", "logaddexp", "copysign", "nextafter") and letter != "f":
             return None
-        return one(f"{name} = <pt|np>.{choice}({source}, {other})", target=name, how=how)
+        return one(f"{name} = <pt|np>.{choice}({source}, {other})", target=name, how=how, of=[source])
     operator = make.pick(*(BITS if letter in "biu" and make.rng.random() < 0.3 else OPERATORS))
     how = "near" if "c" in (letter, _letter(make, other)) else "exact"
     if kind < 0.75 and operator not in ("<", "<=", "==", "!=", ">", ">="):
