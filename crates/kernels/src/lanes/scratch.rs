@@ -156,7 +156,7 @@ impl Frame {
         let aligned = origin.start.cast::<T>().is_aligned();
         let start = if aligned && origin.step != 0 { origin.start } else { block };
         if start != origin.start {
-            debug_assert!(count <= program.block(), "{count} elements in a block");
+            assert!(count <= program.block(), "{count} elements in a block");
             let stride = isize::from(origin.step != 0);
             let (from, to) =
                 (Strided { start: origin.start, stride }, Strided { start, stride: 1 });
