@@ -16,7 +16,9 @@ BITS = "& | ^ << >>".split()
 PAIRS = "maximum minimum copysign logical_and logical_or logical_xor hypot atan2 logaddexp nextafter".split()
 REDUCTIONS = "sum mean std var max min any all count_nonzero argmax argmin prod".split()
 #: How results are compared.
-HOW = {"sum": "sum", "mean": "sum", "std": "sum", "var": "square", "prod": "near"}
+HOW = {"sum": "sum", "mean": "sum", "std": "sum", "var": "square", "prod": "near", "max": "zero",
+       "min": "zero", "maximum": "zero", "minimum": "zero", "clip": "zero", "hypot": "near", "atan2": "near",
+       "logaddexp": "sum"}  # fmt: skip
 
 
 def elementwise(make):
@@ -43,18 +45,20 @@ def elementwise(make):
         return one(f"{name} = <pt|np>.astype({source}, '{goal}')", target=name)
     if kind < 0.45 and letter in "iuf":
         low, high = make.number(array.dtype), make.number(array.dtype)
-        return one(f"{name} = <pt|np>.clip({source}, {low}, {high})", target=name)
+        return one(f"{name} = <pt|np>.clip({source}, {low}, {high})", target=name, how="zero")
     beside = make.array(lambda a: _together(a, array) and (a.dtype == array.dtype or make.rng.random() < 0.3))
     other = beside if beside is not None and make.rng.random() < 0.7 else make.number(array.dtype)
     if kind < 0.52 and letter in "iuf":
         return one(f"{name} = <pt|np>.where({source} > 0, {source}, {other})", target=name)
     if kind < 0.65:
         choice = make.pick(*PAIRS)
-        how = "near" if choice in ("hypot", "atan2", "logaddexp") else "exact"
-        if (how == "near" or choice in ("copysign", "nextafter")) and letter != "f":
+        how = HOW.get(choice, "exact")
+        if choice in ("hypot", "atan2", "logaddexp", "copysign", "nextafter") and letter != "f":
             return None
-        return one(f"{name} = <pt|np>.{choice}({source}, {other})", target=name, how=how)
+        return one(f"{name} = <pt|np>.{choice}({source}, {other})", target=name, how=how, of=[source])
     operator = make.pick(*(BITS if letter in "biu" and make.rng.random() < 0.3 else OPERATORS))
+    if operator == "//" and letter == "f" and "floor division of and by infinity" in KNOWN:
+        operator = "/"
     how = "near" if "c" in (letter, _letter(make, other)) else "exact"
     if kind < 0.75 and operator not in ("<", "<=", "==", "!=", ">", ">="):
         return one(f"{source} {operator}= {other}", target=source, how=how)
@@ -105,6 +109,8 @@ def reduced(make):
     if choice in ("std", "var") and make.rng.random() < 0.4:
         more += f", correction={make.pick(0, 1)}"
     if choice in ("std", "var", "max", "min", "argmax", "argmin") and array.dtype.kind in "cb":
+        return None
+    if choice.startswith("arg") and not array.size and "places in empty arrays" in KNOWN:
         return None
     how = HOW.get(choice, "exact")
     if choice == "prod" and array.size > 64:
@@ -184,6 +190,8 @@ def dispatched(make):
     if source is None:
         return None
     array = make.names[source]
+    if choice.startswith("arg") and not array.size and "places in empty arrays" in KNOWN:
+        return None
     known, needed = _values(make, array), {"clip": ["min", "max"], "roll": ["shift"]}.get(choice, [])
     allowed = [key for key in inspect.signature(getattr(np, choice)).parameters if key in known]
     if "keywords of NumPy's functions" in KNOWN:

@@ -17,6 +17,8 @@ def difference(ours, theirs, how, scale):
         wrong = ours != theirs
     elif how == "exact":
         wrong = ~_alike(ours, theirs)
+    elif how == "zero":  # which of two zeros is the larger one is not said
+        wrong = ~((ours == theirs) | ((ours != ours) & (theirs != theirs)))
     else:
         units = 4096 if kind == "c" else 256
         wrong = _far(ours, theirs, units, 0.0 if how == "near" else scale)

@@ -13,7 +13,8 @@ _TWO = re.compile(r"<([^<>|]*)\|([^<>|]*)>")
 
 def one(line, *, target=None, how="exact", of=()):
     """A statement: a line, the array that it makes or changes, and how this is compared: `exact`, `near`
-    (functions that round in another way), `sum` (`of` these arrays), `same` (between ranks only)."""
+    (functions that round in another way), `sum` (`of` these arrays;
+    `square`, `product`: of their squares and products), `zero` (any sign of zeros), `same` (between ranks only)."""
     return {"line": line, "target": target, "how": how, "of": list(of)}
 
 

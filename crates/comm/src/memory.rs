@@ -1,22 +1,19 @@
 //! Memory that messages are sent from and received into, and that windows show.
 #![allow(unsafe_code, reason = "hands out raw memory that outlives every message in flight")]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-mod pages;
+use pantile_memory::Buffer;
+
 mod ranges;
 
 pub use ranges::{Ranges, Scattered};
 
 /// From this size on memory is in large pages.
-pub const LARGE_PAGE: usize = pages::LARGE;
-
-/// Start of own memory: a cache line, enough for every vector instruction.
-const ALIGNMENT: usize = 64;
+pub const LARGE_PAGE: usize = pantile_memory::LARGE;
 
 /// A block of bytes that lives as long as somebody refers to it: a transport that cannot end a
 /// message keeps its memory alive instead of letting it dangle.
@@ -40,12 +37,10 @@ struct Block {
 }
 
 enum Owner {
-    /// Allocated here.
-    Own(Layout),
-    /// Mapped here, until it is dropped.
-    Mapped {
-        /// Keeps the pages.
-        _pages: pages::Mapping,
+    /// Allocated here, until it is dropped.
+    Own {
+        /// Keeps the bytes.
+        _buffer: Buffer,
     },
     /// Given by somebody else, who is dropped with the block.
     Given(Box<dyn Any + Send + Sync>),
@@ -57,15 +52,6 @@ unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
 
-impl Drop for Block {
-    fn drop(&mut self) {
-        if let Owner::Own(layout) = self.owner {
-            // SAFETY: `start` came from `alloc_zeroed` with this layout (invariant 1).
-            unsafe { dealloc(self.start.as_ptr(), layout) }
-        }
-    }
-}
-
 impl Memory {
     /// New memory, all zero, aligned to a cache line.
     ///
@@ -73,17 +59,9 @@ impl Memory {
     /// If there is no such amount of memory.
     #[must_use]
     pub fn zeroed(bytes: usize) -> Self {
-        if let Some(mapping) = pages::Mapping::new(bytes) {
-            let start = mapping.start();
-            return Self {
-                block: Arc::new(Block { start, bytes, owner: Owner::Mapped { _pages: mapping } }),
-            };
-        }
-        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).expect("fits the machine");
-        // SAFETY: the layout has a size of at least one.
-        let start = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
-        Self { block: Arc::new(Block { start, bytes, owner: Owner::Own(layout) }) }
+        let buffer = Buffer::zeroed(bytes);
+        let start = buffer.start();
+        Self { block: Arc::new(Block { start, bytes, owner: Owner::Own { _buffer: buffer } }) }
     }
 
     /// Somebody else's memory, kept alive by `owner`.
@@ -245,13 +223,13 @@ mod tests {
         // SAFETY: nobody writes any more.
         assert_eq!(unsafe { whole.as_slice() }, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
         assert!(left.memory().is(&memory) && !memory.is_alone());
-        assert_eq!(memory.start().as_ptr().addr() % ALIGNMENT, 0);
+        assert_eq!(memory.start().as_ptr().addr() % pantile_memory::ALIGNMENT, 0);
         assert!(Memory::zeroed(0).whole().is_empty());
     }
 
     #[test]
     fn large_memory_is_zero_and_can_be_written_to_the_end() {
-        for bytes in [pages::LARGE - 1, pages::LARGE, 3 * pages::LARGE + 17] {
+        for bytes in [LARGE_PAGE - 1, LARGE_PAGE, 3 * LARGE_PAGE + 17] {
             let whole = Memory::zeroed(bytes).whole();
             // SAFETY: this thread has the only reference.
             let slice = unsafe { whole.as_mut_slice() };

@@ -2,31 +2,22 @@
 
 #![allow(unsafe_code, reason = "reads elements through strides that were checked")]
 
-use super::lane::{Lane, Stored};
+use pantile_memory::Scratch;
 
-/// A cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
+use super::lane::{Lane, Stored};
 
 /// Memory for packed panels, for one thread at a time. Calls that use the same one again allocate
 /// nothing.
 #[derive(Debug, Default)]
 pub struct Packed {
-    left: Vec<Line>,
-    right: Vec<Line>,
+    left: Scratch,
+    right: Scratch,
 }
 
 impl Packed {
     /// Room for so many lanes of both sides.
     pub(super) fn room<L>(&mut self, left: usize, right: usize) -> (*mut L, *mut L) {
-        let room = |lines: &mut Vec<Line>, lanes: usize| {
-            let needed = (lanes * size_of::<L>()).div_ceil(size_of::<Line>());
-            if lines.len() < needed {
-                lines.resize(needed, Line([0; 64]));
-            }
-            lines.as_mut_ptr().cast()
-        };
+        let room = |side: &mut Scratch, lanes: usize| side.room(lanes * size_of::<L>()).cast();
         (room(&mut self.left, left), room(&mut self.right, right))
     }
 }

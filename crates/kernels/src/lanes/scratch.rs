@@ -14,10 +14,8 @@ use super::walk::Walk;
 use crate::contract::Packed;
 use crate::reduce::Sums;
 
-/// A cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// Memory for running programs, for one thread at a time. Calls that use the same one again
 /// allocate nothing.
@@ -51,7 +49,7 @@ impl Scratch {
 ///    written must not be taken for another one 4096 bytes away.
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
-    lines: Vec<Line>,
+    lines: pantile_memory::Scratch,
     /// Where every slot is now: in a block of its own, or in memory of others.
     pub(super) slots: Vec<Slot>,
     /// The place that the same value of a whole row was taken from.
@@ -66,28 +64,26 @@ pub(crate) struct Frame {
     pub(super) turned: Vec<usize>,
     /// How slots move from row to row.
     pub(super) moves: Vec<Move>,
-    panels: Vec<Line>,
+    panels: pantile_memory::Scratch,
 }
 
 impl Frame {
     /// Gives every slot of a program a block, and fills those of constants.
     pub(crate) fn prepare(&mut self, program: &Program) {
         // One line more than a block keeps blocks from competing for places in the cache.
-        let each = (program.block() * program.widest).div_ceil(size_of::<Line>()) + 1;
-        let few = PASS.div_ceil(size_of::<Line>());
+        let each = (program.block() * program.widest).div_ceil(LINE) + 1;
+        let few = PASS.div_ceil(LINE);
         let first = program.slots() - program.registers;
         let local = |slot: usize| slot >= first && program.local[slot - first];
-        let lines = (0..program.slots()).map(|slot| if local(slot) { few } else { each }).sum();
-        if self.lines.len() < lines {
-            self.lines.resize(lines, Line([0; 64]));
-        }
-        let mut next = self.lines.as_mut_ptr();
+        let lines =
+            (0..program.slots()).map(|slot| if local(slot) { few } else { each }).sum::<usize>();
+        let mut next = self.lines.room(lines * LINE);
         self.slots.clear();
         self.slots.extend((0..program.slots()).map(|slot| {
             let (step, lines) = if local(slot) { (0, few) } else { (EACH, each) };
-            let start = next.cast();
+            let start = next;
             // SAFETY: invariant 1, the block lies inside of the lines.
-            next = unsafe { next.add(lines) };
+            next = unsafe { next.add(lines * LINE) };
             Slot { start, step, past: false }
         }));
         self.taken.clear();
@@ -126,11 +122,7 @@ impl Frame {
 
     /// So many bytes for each input that is turned, one after the other; a multiple of a line.
     pub(super) fn panels(&mut self, bytes: usize) -> *mut u8 {
-        let lines = bytes / size_of::<Line>() * self.turned.len();
-        if self.panels.len() < lines {
-            self.panels.resize(lines, Line([0; 64]));
-        }
-        self.panels.as_mut_ptr().cast()
+        self.panels.room(bytes * self.turned.len())
     }
 
     /// The block of a slot that stays in it.
@@ -164,7 +156,7 @@ impl Frame {
         let aligned = origin.start.cast::<T>().is_aligned();
         let start = if aligned && origin.step != 0 { origin.start } else { block };
         if start != origin.start {
-            debug_assert!(count <= program.block(), "{count} elements in a block");
+            assert!(count <= program.block(), "{count} elements in a block");
             let stride = isize::from(origin.step != 0);
             let (from, to) =
                 (Strided { start: origin.start, stride }, Strided { start, stride: 1 });

@@ -89,7 +89,7 @@ pub(super) unsafe fn turn<T: Square>(face: Face, at: Ends<T>, streaming: bool) {
 unsafe fn turn_blocks<T: Square>(face: Face, at: Ends<T>, streaming: bool) {
     let rows = (WIDTH / size_of::<T>()).min(ROWS_MAX);
     let bytes = face.columns.count * size_of::<T>();
-    debug_assert!(bytes <= UNEVEN_RUN, "a row of a block has room for a run");
+    assert!(bytes <= UNEVEN_RUN, "a row of a block has room for a run");
     let kept = streaming && face.columns.target == 1 && bytes >= stream::LINE;
     let mut block = Block([MaybeUninit::uninit(); ROWS_MAX * PITCH]);
     for first in (0..face.rows.count).step_by(rows) {

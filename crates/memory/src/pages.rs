@@ -1,16 +1,18 @@
 //! Large memory in large pages: a tile whose columns are walked touches a page per row, and with
 //! pages of 4 KiB most of the time goes into finding them.
 
+#![allow(unsafe_code, reason = "maps pages")]
+
 use std::ptr::NonNull;
 
 /// From this size on memory is mapped in pages of this size, where the system can.
-pub(super) const LARGE: usize = 2 << 20;
+pub const LARGE: usize = 2 << 20;
 
 /// Memory from the system, zero until it is touched.
 ///
 /// Invariant 1: `length` bytes from `base` were mapped and belong to this value alone; `start` lies
 /// in them, at least as many bytes before their end as were asked for.
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     base: NonNull<u8>,
     length: usize,
     start: NonNull<u8>,
@@ -19,7 +21,7 @@ pub(super) struct Mapping {
 #[cfg(target_os = "linux")]
 impl Mapping {
     /// Memory of so many bytes; none if that is little, or the system has none.
-    pub(super) fn new(bytes: usize) -> Option<Self> {
+    pub(crate) fn new(bytes: usize) -> Option<Self> {
         if bytes < LARGE {
             return None;
         }
@@ -61,13 +63,13 @@ impl Mapping {
 #[cfg(not(target_os = "linux"))]
 impl Mapping {
     /// None: other systems allocate as usual.
-    pub(super) fn new(_: usize) -> Option<Self> {
+    pub(crate) fn new(_: usize) -> Option<Self> {
         None
     }
 }
 
 impl Mapping {
-    pub(super) fn start(&self) -> NonNull<u8> {
+    pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
 }

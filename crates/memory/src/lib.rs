@@ -1,0 +1,18 @@
+//! Memory of elements, messages and loops: aligned to cache lines, zero at first, in large pages
+//! where it is large.
+//!
+//! With `PANTILE_GUARD=1` every buffer ends against a page without access: a read or write behind it
+//! ends the process. Buffers start as aligned as always, so that a few bytes may lie between the end
+//! of a buffer and the page; these have a pattern, which is checked when the buffer is freed.
+//!
+//! This crate must never contain element types, shapes or threads.
+
+mod buffer;
+mod guard;
+mod pages;
+mod scratch;
+
+pub use buffer::{ALIGNMENT, Buffer};
+pub use guard::guarded;
+pub use pages::LARGE;
+pub use scratch::Scratch;
