@@ -189,3 +189,17 @@ fn passes_are_listed() {
         assert!(ran.code == 0 || ran.stderr.contains(name), "{name}: {}", ran.stderr);
     }
 }
+
+/// What is read behind a loop may need a wider halo of what the loop stores than the loop itself does.
+#[test]
+fn halos_computed_in_a_loop_are_as_wide_as_is_read_behind_it() {
+    let program = include_str!("halo_behind_a_loop.dist");
+    let plain = run("run - -n 1", program).stdout;
+    assert!(plain.contains("1920.0, 2688.0, 3584.0"), "{plain}");
+    for ranks in 2..=5 {
+        for steps in 1..=4 {
+            let line = format!("run - -n {ranks} --steps-per-exchange {steps}");
+            assert_eq!(run(&line, program).stdout, plain, "{line}");
+        }
+    }
+}

@@ -20,23 +20,26 @@ impl Lowering<'_> {
         computed
     }
 
+    /// The steps of a block from the last to the first, those of loops in their place: who reads a halo
+    /// comes after who stores it, and what it needs is known before what that needs in turn.
     fn deepen_block(&mut self, steps: &mut [Step], computed: &mut BTreeSet<SlotId>) {
-        for step in steps.iter_mut() {
-            if let Step::Repeat(repeat) = step {
-                if let Turns::While { before, .. } = &mut repeat.turns {
-                    self.deepen_block(before, computed);
+        let chained: BTreeMap<usize, SlotId> = self.chained(steps).into_iter().collect();
+        for (at, step) in steps.iter_mut().enumerate().rev() {
+            match step {
+                Step::Repeat(repeat) => {
+                    self.deepen_block(&mut repeat.body, computed);
+                    if let Turns::While { before, .. } = &mut repeat.turns {
+                        self.deepen_block(before, computed);
+                    }
                 }
-                self.deepen_block(&mut repeat.body, computed);
-            }
-        }
-        // Who reads halos comes later: what it needs is known before what that needs in turn.
-        for (at, slot) in self.chained(steps).into_iter().rev() {
-            let Step::Compute(compute) = &mut steps[at] else { continue };
-            if self.slots[slot.index()].windows.iter().all(Option::is_none) {
-                continue;
-            }
-            if self.widen(compute, slot) {
-                computed.insert(slot);
+                Step::Compute(compute) => {
+                    let Some(slot) = chained.get(&at) else { continue };
+                    let asked = self.slots[slot.index()].windows.iter().any(Option::is_some);
+                    if asked && self.widen(compute, *slot) {
+                        computed.insert(*slot);
+                    }
+                }
+                _ => {}
             }
         }
     }
