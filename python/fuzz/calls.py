@@ -32,6 +32,8 @@ def elementwise(make):
         choice = make.pick(*(EXACT if letter not in "fc" or make.rng.random() < 0.5 else ROUNDED))
         if choice in ("sqrt", "reciprocal") and letter not in "fc":
             return None
+        if choice == "signbit" and letter == "f" and np.isnan(array).any():  # signs of NaN are not said
+            return None
         if choice == "conj" and letter == "b":  # NumPy makes numbers of truth values
             return None
         how = "exact" if choice in EXACT and letter != "c" else "near"
@@ -55,6 +57,8 @@ def elementwise(make):
         how = HOW.get(choice, "exact")
         if choice in ("hypot", "atan2", "logaddexp", "copysign", "nextafter") and letter != "f":
             return None
+        if choice == "copysign" and _has_nan(make, other):
+            return None
         return one(f"{name} = <pt|np>.{choice}({source}, {other})", target=name, how=how, of=[source])
     operator = make.pick(*(BITS if letter in "biu" and make.rng.random() < 0.3 else OPERATORS))
     if operator == "//" and letter == "f" and "floor division of and by infinity" in KNOWN:
@@ -64,6 +68,10 @@ def elementwise(make):
         return one(f"{source} {operator}= {other}", target=source, how=how)
     left, right = (source, other) if make.rng.random() < 0.8 else (other, source)
     return one(f"{name} = {left} {operator} {right}", target=name, how=how)
+
+
+def _has_nan(make, other):
+    return other in make.names and make.names[other].dtype.kind == "f" and bool(np.isnan(make.names[other]).any())
 
 
 def _letter(make, other):
@@ -130,7 +138,7 @@ def _product(make, name, source, choice):
     if array.size * columns > 20_000_000:
         return None
     given = f"data({make.rng.randrange(1000)}, {shape}, '{array.dtype}')"
-    beside = f"<pt.asarray({given}, dist={make.where(len(shape))})|{given}>"
+    beside = f"<pt.asarray(|>{given}<, dist={make.where(len(shape))})|>"
     return one(f"{name} = {source} @ {beside}", target=name, how="product", of=[source])
 
 

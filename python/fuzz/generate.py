@@ -104,7 +104,7 @@ class Generator:
             return one(line, target=name, how="near")
         special = int(np.dtype(dtype).kind in "fiu" and self.rng.random() < 0.2)
         values = f"data({self.rng.randrange(1000)}, {shape}, '{dtype}', {special})"
-        return one(f"{name} = <pt.asarray({values}, dist={where})|{values}>", target=name)
+        return one(f"{name} = <pt.asarray(|>{values}<, dist={where})|>", target=name)
 
     def view(self):
         """A slice."""
@@ -129,7 +129,7 @@ class Generator:
             value = beside
         elif kind < 0.7:
             given = f"data({self.rng.randrange(1000)}, {part.shape}, '{array.dtype}')"
-            value = f"<pt.asarray({given})|{given}>"
+            value = f"<pt.asarray(|>{given}<)|>"
         else:
             value = self.number(array.dtype)
         operator = self.pick("=", "=", "+=", "*=", "-=") if array.dtype.kind != "b" else "="

@@ -8,7 +8,8 @@ import json
 import re
 
 OURS, THEIRS = 0, 1
-_TWO = re.compile(r"<([^<>|]*)\|([^<>|]*)>")
+#: Where the two sides of a line differ.
+DIFFERING = re.compile(r"<([^<>|]*)\|([^<>|]*)>")
 
 
 def one(line, *, target=None, how="exact", of=()):
@@ -25,7 +26,7 @@ def block(head, body):
 
 def side(line, which):
     """The line as one side runs it."""
-    return _TWO.sub(lambda found: found.group(1 + which), line)
+    return DIFFERING.sub(lambda found: found.group(1 + which), line)
 
 
 def lines(statements, which, indent=0):

@@ -3,6 +3,8 @@
 import copy
 import re
 
+from program import DIFFERING
+
 _NUMBER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 
 
@@ -38,7 +40,10 @@ def _numbers(program, path):
     """The statement with one of its numbers smaller."""
     key = "head" if "head" in _list(program, path)[path[-1]] else "line"
     text = _list(program, path)[path[-1]][key]
+    apart = [found.span() for found in DIFFERING.finditer(text)]
     for found in _NUMBER.finditer(text):
+        if any(start <= found.start() < stop for start, stop in apart):
+            continue  # it would change one side alone
         value = int(found.group())
         for less in sorted({0, 1, 2, value // 2, value - 1}):
             if 0 <= less < value:
