@@ -326,3 +326,12 @@ def test_parts_of_what_was_moved(dist):
         ours[2:4] *= 2
         theirs[2:4] *= 2
         same(ours, theirs)
+
+
+@pytest.mark.parametrize("name", ["<string>", "<stdin>", "model.py", "<cell 3>"])
+def test_faults_name_lines_of_files_only(name):
+    """Of what was typed in a shell or given to `python -c` there is no file to look at."""
+    code = compile("pt.ones(3) + pt.ones(4)", name, "exec")
+    with pytest.raises(ValueError, match="do not go together") as caught:
+        exec(code, {"pt": pt})
+    assert str(caught.value).startswith("add of" if name in ("<string>", "<stdin>") else f"{name}:1:1: add of")

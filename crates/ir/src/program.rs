@@ -28,6 +28,15 @@ pub struct Place {
     pub column: u32,
 }
 
+impl Place {
+    /// True if it tells a reader where to look: not made by a pass, and in a file. What was typed in a
+    /// shell or given to `python -c` is in none.
+    #[must_use]
+    pub fn is_in_a_file(&self) -> bool {
+        self.line != 0 && !matches!(&*self.file, "<string>" | "<stdin>")
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&*self.file, self.line) {

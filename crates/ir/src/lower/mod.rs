@@ -322,11 +322,7 @@ impl<'a> Lowering<'a> {
         for (expr, ty) in results.iter().zip(&function.results) {
             let shape = self.exprs[*expr].shape.clone();
             let hint = match ty {
-                Type::Array(array)
-                    if array.envs.iter().any(|env| matches!(env, crate::Env::Spread(_))) =>
-                {
-                    self.declared_home(ty, &shape)?
-                }
+                Type::Array(_) => self.declared_home(ty, &shape)?,
                 _ => None,
             };
             let slot = self.materialise(*expr, hint.as_ref())?;

@@ -422,7 +422,12 @@ impl Lowering<'_> {
     }
 
     /// The same elements in row-major order in another shape.
-    pub(crate) fn reshape(&mut self, of: ExprId, shape: &[usize]) -> Result<ExprId, Problem> {
+    pub(crate) fn reshape(
+        &mut self,
+        of: ExprId,
+        shape: &[usize],
+        wanted: Option<&Distribution>,
+    ) -> Result<ExprId, Problem> {
         let (dtype, own) = (self.exprs[of].dtype, self.exprs[of].shape.clone());
         let size = own.iter().product::<usize>();
         if shape.iter().product::<usize>() != size {
@@ -454,7 +459,11 @@ impl Lowering<'_> {
             let axes = vec![Axis::whole(); shape.len()];
             place::build(shape, home.mesh(), axes)?
         } else {
-            self.rows_on(&home, shape)?
+            // Straight to where it is wanted, if rows go there.
+            match wanted.filter(|wanted| cut_along_rows(wanted)) {
+                Some(wanted) => place::plain(wanted)?,
+                None => self.rows_on(&home, shape)?,
+            }
         };
         let to = self.new_slot(dtype, target.clone());
         if copies {

@@ -213,7 +213,8 @@ impl<'a> Lowering<'a> {
             Op::Reshape { .. } => {
                 let of = self.operand(operation, 0)?;
                 let shape = self.lengths(operation, &operation.operands[1..])?;
-                self.reshape(of, &shape)
+                let home = self.declared_home(self.function.ty(operation.results[0]), &shape)?;
+                self.reshape(of, &shape, home.as_ref())
             }
             Op::Dim => {
                 let (of, axis) = (self.operand(operation, 0)?, self.index(operation.operands[1])?);

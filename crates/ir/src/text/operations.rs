@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
             self.generic(&mut written)?;
             return self.finished(written, None);
         }
-        Err(self.unknown(at, name))
+        Err(self.unknown(at, name, false))
     }
 
     fn finished(&self, mut written: Written, form: Option<&Form>) -> Read<(Written, Op)> {
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             results: written.results.iter().collect(),
         };
         let op = self.build(&head, &mut dict)?;
-        let op = op.ok_or_else(|| self.unknown(written.at, &written.name))?;
+        let op = op.ok_or_else(|| self.unknown(written.at, &written.name, true))?;
         self.check_words(&head, &op)?;
         if form.is_some() {
             let segments = forms::segments(&op, &head.operands, &head.results);

@@ -345,8 +345,17 @@ impl<'a> Reader<'a> {
         OTHERS.contains(&name) || forms::of(name).is_some()
     }
 
-    /// There is no such operation; names the one that was meant, perhaps.
-    pub(super) fn unknown(&self, at: usize, name: &str) -> Stop {
+    /// There is no such operation, or not in this form; names the one that was meant, perhaps.
+    pub(super) fn unknown(&self, at: usize, name: &str, quoted: bool) -> Stop {
+        if self.is_known(name) {
+            let message = match quoted {
+                true => format!("`{name}` has no form in quotes, expected its own one"),
+                false => format!(
+                    "`{name}` has no short form, expected \"{name}\"(OPERANDS) <{{...}}> : (TYPES) -> TYPES"
+                ),
+            };
+            return self.fault(at, message);
+        }
         let names = OTHERS.iter().copied().chain(forms::FORMS.iter().map(|form| form.name));
         let near = names.map(|known| (distance(known, name), known)).min();
         let hint = match near {

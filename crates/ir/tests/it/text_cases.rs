@@ -396,3 +396,46 @@ fn teams_may_be_anything() {
     let team = &ty.as_array().unwrap().dist_env().unwrap().team;
     assert_eq!(*team, Attribute::String("world".to_owned()));
 }
+
+/// Whatever is wrong with an operation that there is, it is not its name.
+#[test]
+fn no_operation_is_mistaken_for_itself() {
+    let names = [
+        "return",
+        "scf.for",
+        "scf.while",
+        "scf.condition",
+        "scf.yield",
+        "region.env_region",
+        "arith.constant",
+        "arith.cmpi",
+        "arith.addi",
+        "ndarray.ewuny",
+        "ndarray.ewbin",
+        "ndarray.subview",
+        "dist.subview",
+        "dist.local_offsets_of",
+        "dist.parts_of",
+        "dist.default_partition",
+        "dist.ewuny",
+        "dist.ewbin",
+        "distruntime.team_size",
+        "distruntime.allreduce",
+        "distruntime.get_halo",
+        "distruntime.wait",
+    ];
+    let forms = ["NAME", "NAME %a", "NAME %a : f64", "NAME(%a) : (f64) -> f64", "\"NAME\"(%a)"];
+    for name in names {
+        for form in forms.iter().chain(&["\"NAME\"(%a) : (f64) -> f64", "\"NAME\"() : () -> ()"]) {
+            let line = form.replace("NAME", name);
+            for results in ["", "%b = "] {
+                let text =
+                    format!("func.func @main(%a: f64) {{\n  {results}{line}\n  return\n}}\n");
+                for fault in pantile_ir::text::parse(&text, "").err().unwrap_or_default() {
+                    let message = fault.to_string();
+                    assert!(!message.contains("there is no operation"), "{text}{message}");
+                }
+            }
+        }
+    }
+}

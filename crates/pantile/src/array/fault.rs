@@ -25,9 +25,9 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place.line {
-            0 => f.write_str(&self.message),
-            _ => write!(f, "{}: {}", self.place, self.message),
+        match self.place.is_in_a_file() {
+            false => f.write_str(&self.message),
+            true => write!(f, "{}: {}", self.place, self.message),
         }
     }
 }
