@@ -61,8 +61,6 @@ def elementwise(make):
             return None
         return one(f"{name} = <pt|np>.{choice}({source}, {other})", target=name, how=how, of=[source])
     operator = make.pick(*(BITS if letter in "biu" and make.rng.random() < 0.3 else OPERATORS))
-    if operator == "//" and letter == "f" and "floor division of and by infinity" in KNOWN:
-        operator = "/"
     how = "near" if "c" in (letter, _letter(make, other)) else "exact"
     if kind < 0.75 and operator not in ("<", "<=", "==", "!=", ">", ">="):
         return one(f"{source} {operator}= {other}", target=source, how=how)
@@ -202,8 +200,6 @@ def dispatched(make):
         return None
     known, needed = _values(make, array), {"clip": ["min", "max"], "roll": ["shift"]}.get(choice, [])
     allowed = [key for key in inspect.signature(getattr(np, choice)).parameters if key in known]
-    if "keywords of NumPy's functions" in KNOWN:
-        allowed = [key for key in allowed if key in OBEYED]
     drawn = {key: known[key] for key in allowed if key in needed or make.rng.random() < 0.3}
     if choice == "clip":
         drawn = {key: value for key, value in drawn.items() if key not in ("a_min", "a_max")}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ._array import Array
 
 
@@ -57,8 +59,17 @@ def _reduced_shape(a: Array, axis: Any, keepdims: bool) -> tuple[int, ...]:
     return tuple(1 if i in axes else n for i, n in enumerate(a.shape) if keepdims or i not in axes)
 
 
+def _as_floats(name: str, a: Array, dtype: Any) -> Array:
+    """The elements in the type in which a mean is computed: one of floats."""
+    if dtype is None:
+        return a
+    if np.dtype(dtype).kind not in "fc":
+        raise TypeError(f"np.{name} of distributed arrays has no dtype= of integers, got {dtype}")
+    return _ours("astype")(a, dtype)
+
+
 def _mean(a, axis=None, dtype=None, keepdims=False):
-    a = a if dtype is None else _ours("astype")(a, dtype)
+    a = _as_floats("mean", a, dtype)
     return _ours("mean")(a, axis=axis, keepdims=bool(keepdims))
 
 
@@ -69,7 +80,7 @@ def _spread(name: str) -> Callable[..., Array]:
         if ddof is not None and correction is not None:
             raise ValueError(f"np.{name}: got ddof= and correction=, expected one of them")
         given = [one for one in (ddof, correction) if one is not None]
-        a = a if dtype is None else _ours("astype")(a, dtype)
+        a = _as_floats(name, a, dtype)
         return _ours(name)(a, axis=axis, correction=given[0] if given else 0, keepdims=bool(keepdims))
 
     return call

@@ -155,17 +155,15 @@ fn floor_divide_floats(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
     let above = b.add_f(below, 1.0);
     let up = b.gt_f(rest, 0.5);
     let whole = b.select(up, above, below);
-    // A zero has the sign of the true quotient, which is also the answer where one of both is
-    // infinite, and for a divisor 0.
+    // A zero has the sign of the true quotient, which is also the answer for a divisor 0. An infinite
+    // x leaves NaN, and an infinite y leaves x itself: then the quotient is 0 or -1.
     let plain = b.div(x, y);
     let nothing = b.eq_f(quotient, 0.0);
     let zero = b.f(0.0);
     let signed = b.copysign(zero, plain);
     let whole = b.select(nothing, signed, whole);
-    let (by_zero, far, by_far) = (b.eq_f(y, 0.0), b.is_inf(x), b.is_inf(y));
-    let endless = b.or(far, by_far);
-    let edge = b.or(by_zero, endless);
-    b.select(edge, plain, whole)
+    let by_zero = b.eq_f(y, 0.0);
+    b.select(by_zero, plain, whole)
 }
 
 /// Integers: x to the power of y by squaring, wrapping. A negative y gives 0, unless x is 1 or -1.
