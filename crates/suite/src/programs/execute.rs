@@ -7,7 +7,7 @@ use pantile_engine::{ArrayId, Crew, Engine, Job, Runner, Tile};
 use pantile_geometry::{Distribution, Fingerprint};
 use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::reference::Array;
-use pantile_ir::{Program, passes, text, verify};
+use pantile_ir::{Env, Program, passes, text, verify};
 use pantile_lanes::{Complex, DType, Element, Scalar};
 
 use super::Trial;
@@ -25,7 +25,25 @@ pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable
         passes::values(&mut program);
         lower::lower(&program, &setting)
     };
-    made.map(Arc::new).map_err(|error| format!("lower: {error}"))
+    let made = made.map_err(|error| format!("lower: {error}"))?;
+    check_homes(&made, &setting)?;
+    Ok(Arc::new(made))
+}
+
+/// Results live where their types say.
+fn check_homes(executable: &Executable, setting: &Setting) -> Result<(), String> {
+    for (number, (slot, ty)) in executable.results.iter().enumerate() {
+        let says = |env: &Env| matches!(env, Env::Dist(_) | Env::Spread(_));
+        if !ty.as_array().is_some_and(|array| array.envs.iter().any(says)) {
+            continue;
+        }
+        let (got, said) = (executable.plain_home(*slot), lower::home_of(ty, setting));
+        let said = said.map_err(|error| error.to_string())?;
+        if got != said {
+            return Err(format!("result {number} lives at {got}, expected {said}"));
+        }
+    }
+    Ok(())
 }
 
 /// The program for arguments that are read where they are: some with the room that the program
