@@ -134,7 +134,13 @@ def fuzz():
 def differential():
     """Random programs against NumPy for 25 minutes: on threads, on workers and on MPI processes."""
     prepare_python()
-    run_jobs([python.fuzzed(15, "1,2,3,5"), python.fuzzed(5, "1,2,3", "workers"), python.fuzzed(5, "3", "mpi")])
+    minutes = lambda count: ["--minutes", count]
+    jobs = [
+        python.fuzzed(minutes(15), "1,2,3,5"),
+        python.fuzzed(minutes(5), "1,2,3", "workers"),
+        python.fuzzed(minutes(5), "3", "mpi"),
+    ]
+    run_jobs(jobs)
 
 
 def benches():

@@ -128,10 +128,10 @@ def standard():
     compare(jobs)
 
 
-def fuzzed(minutes, ranks="1,3", backend="threads", guard=True):
-    """Random programs against NumPy."""
-    line = [PYTHON, "python/fuzz", "--minutes", minutes, "--ranks", ranks, "--backend", backend]
-    return Job(f"fuzzing, {backend}", [*line, "--guard"] if guard else line, common(**OPEN_MPI))
+def fuzzed(length, ranks="1,3", backend="threads"):
+    """Random programs against NumPy, between guard pages: so many, or so long."""
+    line = [PYTHON, "python/fuzz", *length, "--ranks", ranks, "--backend", backend, "--guard"]
+    return Job(f"fuzzing, {backend}", line, common(**OPEN_MPI))
 
 
 def released():

@@ -15,6 +15,9 @@ from shell import LINKS, Failure, run, stage
 #: Percent of the random cases; the seed changes with the tree, so many are seen over time.
 CASES = 20
 
+#: Random programs against NumPy: about a minute.
+FUZZED = 1200
+
 #: Tests under valgrind that reach every module with unsafe code, by crate and program.
 WATCHED = {
     ("comm", "lib"): [],
@@ -68,7 +71,8 @@ def everything():
     with stage("Python"):
         python.standard()
     with stage("fuzzing against NumPy"):
-        run_jobs([python.fuzzed(1)])
+        # A number of programs, not of seconds: every machine sees the same ones of a tree.
+        run_jobs([python.fuzzed(["--programs", FUZZED])])
     with stage("packages"):
         rust.packages()
 

@@ -179,8 +179,10 @@ OBEYED = {"axis", "keepdims", "ddof"}
 
 def _values(make, array):
     """What keywords get, by their names."""
+    # Floats beyond the integers become any integers, in NumPy too.
+    types = ["'float64'", "'float32'"] + (["'int64'"] if array.dtype.kind in "iu" else [])
     return {
-        "axis": _axis(make, array.ndim, False), "dtype": make.pick("'float64'", "'float32'", "'int64'"),
+        "axis": _axis(make, array.ndim, False), "dtype": make.pick(*types),
         "keepdims": make.pick("True", "False"), "initial": make.pick("0", "1"), "ddof": make.pick("0", "1"),
         "where": f"data(3, {array.shape}, 'bool')", "min": make.number(array.dtype), "max": make.number(array.dtype),
         "a_min": make.number(array.dtype), "a_max": make.number(array.dtype), "decimals": make.pick("0", "1"),

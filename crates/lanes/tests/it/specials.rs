@@ -140,9 +140,10 @@ fn of_quotients() {
     check2(divide, &[(NAN, 1.0, NAN), (1.0, NAN, NAN), (INF, INF, NAN), (0.0, 0.0, NAN)]);
     check2(divide, &[(0.0, 2.0, 0.0), (-0.0, 2.0, -0.0), (0.0, -2.0, -0.0), (-0.0, -2.0, 0.0)]);
     check2(divide, &[(1.0, 0.0, INF), (1.0, -0.0, -INF), (-1.0, 0.0, -INF), (-1.0, -0.0, INF)]);
-    check2(divide, &[(1.0, INF, 0.0), (1.0, -INF, -0.0), (-1.0, INF, -0.0), (-1.0, -INF, 0.0)]);
+    check2(divide, &[(1.0, INF, 0.0), (1.0, -INF, -1.0), (-1.0, INF, -1.0), (-1.0, -INF, 0.0)]);
     check2(divide, &[(7.0, 2.0, 3.0), (-7.0, 2.0, -4.0), (7.0, -2.0, -4.0), (-7.0, -2.0, 3.0)]);
-    check2(divide, &[(INF, 2.0, INF), (INF, -2.0, -INF), (-INF, 2.0, -INF), (-INF, -2.0, INF)]);
+    check2(divide, &[(INF, 2.0, NAN), (INF, -2.0, NAN), (-INF, 2.0, NAN), (-INF, -2.0, NAN)]);
+    check2(divide, &[(INF, 0.0, INF), (-0.0, INF, -0.0), (0.0, INF, 0.0)]);
     check2(divide, &[(6.0, -2.0, -3.0), (INF, -INF, NAN)]);
     let rest = Binary::Remainder;
     check2(rest, &[(NAN, 1.0, NAN), (1.0, NAN, NAN), (INF, 1.0, NAN), (1.0, 0.0, NAN)]);
