@@ -8,7 +8,7 @@ from rust import Program
 _VALGRIND = ["valgrind", "-q", "--fair-sched=try", "--vex-guest-max-insns=20", "--error-exitcode=9"]
 
 #: Every crate with unsafe code, and in `./test` the tests that reach each of its modules quickest.
-_CRATES = ("kernels", "comm", "engine", "suite")
+_CRATES = ("kernels", "comm", "engine", "memory", "suite")
 
 
 def watched(programs: list[Program], chosen, cases):

@@ -24,6 +24,7 @@ WATCHED = {
     ("engine", "lib"): [],
     ("engine", "it"): ["trail", "renewed", "looks"],
     ("kernels", "lib"): [],
+    ("memory", "lib"): [],
     ("kernels", "it"): ["guard", "laws", "refus"],
     ("suite", "it"): ["memory"],
 }

@@ -69,7 +69,8 @@ def test_who_waits_for_an_interrupted_computation_is_told(capsys):
         return
     small = pt.arange(10.0, dist=0).compute()
     x = pt.linspace(0.0, 1.0, 2_000_000, dist=0)
-    for _ in range(120):
+    # Seconds of work on the fastest machine: the interrupt comes in the middle of it.
+    for _ in range(600):
         x = pt.sin(x) + 0.5
     timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
