@@ -10,6 +10,7 @@ from ._seat import seated
 
 _current: _core.World | None = None
 _processes = False
+_forked = False
 
 
 def init(
@@ -48,8 +49,13 @@ def init(
     2
     >>> pt.init(ranks=1, threads=2)
     """
-    global _current, _processes
+    global _current, _processes, _forked
     _refuse_ranks()
+    if _forked and (backend == "mpi" or (backend is None and _launched())):
+        raise RuntimeError(
+            "this process was forked from one of an MPI job, and MPI has no place for it: "
+            'pt.init(backend="threads") starts a world of its own'
+        )
     if not isinstance(scheme, str | None):
         raise TypeError(f"got scheme {scheme!r}, expected a name")
     if not isinstance(cluster, str | None):
@@ -71,14 +77,14 @@ def init(
         world = _core.World.cluster(address, ranks, threads, keys, token, insecure)
         if scheme is not None:
             world.scheme(scheme)
-        _current, _processes = world, False
+        _current, _processes, _forked = world, False, False
         return
     if keys is not None or token is not None or insecure:
         raise ValueError("got keys, a token or insecure without a cluster, expected cluster=HOST:PORT")
     local, processes = _local(ranks, backend, threads)
     if scheme is not None:
         local.scheme(scheme)
-    _current, _processes = local, processes
+    _current, _processes, _forked = local, processes, False
 
 
 def _local(ranks: int | None, backend: str | None, threads: int | None) -> tuple[_core.World, bool]:
@@ -130,6 +136,11 @@ def whole(value: int, sentence: str, most: int | None = None) -> int:
 def world() -> _core.World:
     """The world, started if it was not yet."""
     _refuse_ranks()
+    if _forked:
+        raise RuntimeError(
+            "this process was forked: the ranks of the world stayed with the parent process; "
+            "pt.init() starts a new world here"
+        )
     if _current is None:
         init()
     assert _current is not None  # `init` fails or sets it
@@ -186,6 +197,17 @@ def _refuse_ranks() -> None:
             "arrays belong to all ranks together, but one rank of pt.spmd asked for one: make arrays "
             "outside of pt.spmd, and use NumPy arrays and partitions inside"
         )
+
+
+def _forget() -> None:
+    """A forked process has the memory of the world, but not its threads and connections."""
+    global _current, _processes, _forked
+    _forked = _forked or _current is not None
+    _current, _processes = None, False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def _launched() -> bool:

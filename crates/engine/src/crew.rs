@@ -54,6 +54,9 @@ pub struct Crew {
     size: usize,
     hands: Hands,
     failure: Option<Error>,
+    /// The process that has the ranks: a fork of it has their memory, but neither their threads nor
+    /// the right to use their connections.
+    process: u32,
     /// Asked now and then while the caller waits: true if it wants to wait no longer.
     stop: Option<Box<dyn Fn() -> bool + Send>>,
 }
@@ -99,7 +102,7 @@ impl Crew {
             hands.push(hand);
         }
         let hands = Hands::Threads { hands, orders, threads };
-        Self { size: ranks, hands, failure: None, stop: None }
+        Self { size: ranks, hands, failure: None, process: std::process::id(), stop: None }
     }
 
     /// The rank that this process is.
@@ -107,7 +110,7 @@ impl Crew {
     pub fn alone(communicator: Communicator) -> Self {
         let size = communicator.size();
         let hands = Hands::Alone(Box::new(Hand::new(communicator)));
-        Self { size, hands, failure: None, stop: None }
+        Self { size, hands, failure: None, process: std::process::id(), stop: None }
     }
 
     /// Ends programs of the ranks whose memory is here once `stop` is true; see
@@ -127,7 +130,13 @@ impl Crew {
     #[must_use]
     pub fn afar(hands: Box<dyn Afar>) -> Self {
         let size = hands.size();
-        Self { size, hands: Hands::Afar { hands, busy: false }, failure: None, stop: None }
+        Self {
+            size,
+            hands: Hands::Afar { hands, busy: false },
+            failure: None,
+            process: std::process::id(),
+            stop: None,
+        }
     }
 
     /// True if this process has the memory of the ranks that it hosts.
@@ -141,6 +150,12 @@ impl Crew {
     /// waits for that first, so nothing is lost.
     pub fn stop_waiting_if(&mut self, stop: impl Fn() -> bool + Send + 'static) {
         self.stop = Some(Box::new(stop));
+    }
+
+    /// True if this process was forked from the one that has the ranks.
+    #[must_use]
+    pub fn is_forked(&self) -> bool {
+        std::process::id() != self.process
     }
 
     /// True if the ranks do nothing.
@@ -231,6 +246,9 @@ impl Crew {
 
     /// Waits for what ranks still do; what went wrong there is an error from then on.
     fn settle_if(&mut self, may_stop: bool) -> Result<(), Error> {
+        if self.is_forked() {
+            return Err(Error::Forked);
+        }
         let mut faults = Vec::new();
         let waited = self.wait(may_stop, &mut faults);
         if let Some(refused) = faults.iter().find(|fault| matches!(fault, Error::Refused { .. })) {
@@ -299,6 +317,9 @@ impl Crew {
     /// # Errors
     /// If ranks are elsewhere and do not get them; the crew does not work any more then.
     pub fn put(&mut self, id: ArrayId, mut tile: impl FnMut(Rank) -> Tile) -> Result<(), Error> {
+        if self.is_forked() {
+            return Err(Error::Forked);
+        }
         if !self.is_near() {
             let tiles: Vec<(Rank, Arc<Tile>)> =
                 (0..self.size).map(|rank| (rank, Arc::new(tile(rank)))).collect();
@@ -339,6 +360,9 @@ impl Crew {
 
     /// Forgets arrays at once.
     pub fn forget(&mut self, ids: &[ArrayId]) {
+        if self.is_forked() {
+            return;
+        }
         if let Hands::Afar { hands, .. } = &mut self.hands {
             return hands.forget(ids);
         }
@@ -362,6 +386,9 @@ impl Crew {
     /// # Errors
     /// As [`Crew::agree`].
     pub fn gather(&mut self, call: &Call, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        if self.is_forked() {
+            return Err(Error::Forked);
+        }
         let Hands::Alone(hand) = &mut self.hands else { return Ok(vec![record.to_vec()]) };
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
@@ -379,6 +406,9 @@ impl Crew {
     /// # Errors
     /// If ranks are elsewhere and elements do not arrive.
     pub fn get(&mut self, id: ArrayId, wanted: &[Rank]) -> Result<Vec<(Rank, Arc<Tile>)>, Error> {
+        if self.is_forked() {
+            return Err(Error::Forked);
+        }
         if !self.is_near() {
             return self.afar_then(|hands| hands.get(id, wanted));
         }
@@ -393,7 +423,9 @@ impl Crew {
     /// What the hosted ranks have done so far, together.
     pub fn counters(&mut self) -> Counters {
         // What went wrong in a program is told to whoever runs the next one.
-        let _ = self.settle_if(false);
+        if self.settle_if(false) == Err(Error::Forked) {
+            return Counters::default();
+        }
         if let Hands::Afar { hands, .. } = &mut self.hands {
             return hands.counters();
         }
@@ -463,7 +495,9 @@ impl Crew {
     /// Calls `f` with every rank whose memory is here, once they do nothing else.
     fn each(&mut self, mut f: impl FnMut(&mut Hand)) {
         // What went wrong in a program is told to whoever runs the next one.
-        let _ = self.settle_if(false);
+        if self.settle_if(false) == Err(Error::Forked) {
+            return;
+        }
         match &mut self.hands {
             Hands::Alone(hand) => f(hand),
             Hands::Threads { hands, .. } => hands.iter().for_each(|hand| f(&mut lock(hand))),
@@ -497,12 +531,46 @@ fn weightiest(faults: impl Iterator<Item = Error>) -> Option<Error> {
 
 impl Drop for Crew {
     fn drop(&mut self) {
+        if self.is_forked() {
+            // The threads are not here, and the connections are the parent's: nothing is ended.
+            let (hands, threads, orders) = (Vec::new(), Vec::new(), Arc::new(Orders::new(0)));
+            let none = Hands::Threads { hands, orders, threads };
+            return std::mem::forget(std::mem::replace(&mut self.hands, none));
+        }
         if let Hands::Threads { orders, threads, .. } = &mut self.hands {
             orders.end();
             for thread in threads.drain(..) {
                 // A rank that panicked has said so already.
                 let _ = thread.join();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forked_process_uses_and_ends_nothing() {
+        for ranks in [1, 3] {
+            let mut crew = Crew::threads(ranks, &Options::default());
+            // As a child sees it: another process started the ranks.
+            crew.process = std::process::id().wrapping_add(1);
+            let call = Call::here("test", 0);
+            let tile = |_| Tile::zeroed(pantile_ir::DType::F64, 1);
+            assert_eq!(crew.put(ArrayId(1), tile), Err(Error::Forked));
+            assert!(matches!(crew.get(ArrayId(1), &[0]), Err(Error::Forked)));
+            assert_eq!(crew.settle(), Err(Error::Forked));
+            assert!(matches!(crew.gather(&call, &[]), Err(Error::Forked)));
+            assert_eq!(crew.counters().programs, 0);
+            crew.forget(&[ArrayId(1)]);
+            // The ranks still wait for orders: ending the crew must not touch them.
+            let Hands::Threads { orders, .. } = &crew.hands else { unreachable!("threads") };
+            let orders = Arc::clone(orders);
+            drop(crew);
+            assert!(!orders.is_over());
+            orders.end();
         }
     }
 }

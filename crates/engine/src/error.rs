@@ -63,6 +63,8 @@ pub enum Error {
     },
     /// The caller did not want to wait any longer; the ranks go on to the end of the program.
     Interrupted,
+    /// This process was forked from the one that has the ranks.
+    Forked,
     /// Nobody wants the results any more.
     Stopped {
         /// Which rank noticed.
@@ -139,6 +141,11 @@ impl fmt::Display for Error {
             Self::Interrupted => {
                 write!(out, "the caller stopped waiting; the ranks go on to the end of the program")
             }
+            Self::Forked => write!(
+                out,
+                "this process was forked: the ranks of its arrays stayed with the parent process; \
+                 start a new world here (in Python: pt.init())"
+            ),
             Self::Panicked { rank, message } => write!(out, "rank {rank} panicked: {message}"),
             Self::NoSuchRank { rank, size } => {
                 write!(out, "the distribution names rank {rank}, but the world has {size} ranks")

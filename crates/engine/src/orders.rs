@@ -133,6 +133,12 @@ impl Orders {
         std::mem::take(&mut *lock(&self.faults))
     }
 
+    /// True if no more orders will come.
+    #[cfg(test)]
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
     /// Caller: no more orders will come.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Release);

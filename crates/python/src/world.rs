@@ -76,7 +76,7 @@ pub(crate) fn finish<T>(result: Result<T, Fault>) -> PyResult<T> {
 pub(crate) fn fault(fault: &Fault) -> PyErr {
     match fault.rank.as_deref() {
         Some(Error::WorkerLost { worker, .. }) => lost(&at_line(fault), worker),
-        Some(Error::Elsewhere { .. } | Error::Refused { .. }) => {
+        Some(Error::Elsewhere { .. } | Error::Refused { .. } | Error::Forked) => {
             PantileError::new_err(at_line(fault))
         }
         _ => PantileError::new_err(fault.to_string()),

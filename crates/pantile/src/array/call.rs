@@ -55,6 +55,7 @@ impl World {
         }
         let setting = Setting { arguments: Some(given), lent: Some(lent), ..self.setting() };
         let recipe = Recipe::Program(Arc::new(program.clone()), Box::new(setting));
+        self.check_process()?;
         let _turn = lock(&self.inner.turn);
         self.settle()?;
         self.run_recipe(recipe, &nodes, &place)

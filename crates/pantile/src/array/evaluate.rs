@@ -22,6 +22,7 @@ impl World {
     /// Computes what these nodes stand for, and what others refer to on the way. `place` is the line
     /// that looks.
     pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
+        self.check_process()?;
         let turn = lock(&self.inner.turn);
         self.settle()?;
         let graph = self.graph_with_reads(targets)?;
@@ -57,6 +58,9 @@ impl World {
     /// The turn, if nobody has it, and this process has all ranks, and they do nothing: as long as
     /// one has it nobody has to wait for anybody.
     pub(crate) fn free_turn(&self) -> Option<MutexGuard<'_, ()>> {
+        if self.inner.is_forked() {
+            return None;
+        }
         let turn = self.inner.turn.try_lock().ok()?;
         if !self.inner.near {
             return None;
@@ -202,6 +206,7 @@ impl World {
 
     /// The program that computes these nodes, without running it.
     pub(crate) fn plan(&self, targets: &[Arc<Node>]) -> Result<Arc<Executable>, Fault> {
+        self.check_process()?;
         let _turn = lock(&self.inner.turn);
         let graph = self.graph(targets, &ends)?;
         let fates = graph.plain_fates(targets);

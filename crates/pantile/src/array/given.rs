@@ -61,6 +61,7 @@ impl World {
         let id = self.inner.new_id();
         let mut next = tiles.into_iter();
         let nothing = || Tile::zeroed(dtype, 0);
+        self.check_process()?;
         let mut crew = lock(&self.inner.crew);
         if !self.inner.near {
             // What was dropped makes room for this: the next program may be far off.

@@ -37,6 +37,7 @@ impl Array {
         self.world.check_target(&self.shape(), target, &place)?;
         let node = self.node(&place);
         self.world.evaluate(&[Arc::clone(&node)], &place)?;
+        self.world.check_process()?;
         let _turn = lock(&self.world.inner.turn);
         self.world.settle()?;
         // Others may have written since; or its memory was never a tile.

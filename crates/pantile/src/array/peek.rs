@@ -49,7 +49,7 @@ impl Array {
             return false;
         }
         // What is elsewhere is cut out there, not here.
-        if !inner.near {
+        if !inner.near || inner.is_forked() {
             return false;
         }
         // Whoever has to wait for ranks wants to be able to stop.

@@ -191,6 +191,7 @@ impl World {
 
     /// Where a stored node lives, and the tiles of it that this process hosts.
     pub(crate) fn tiles_of(&self, node: &Arc<Node>) -> Result<Option<(Arc<Home>, Tiles)>, Fault> {
+        self.check_process()?;
         self.stage(node);
         let stored = lock(&node.stored);
         let Some(stored) = stored.as_ref() else { return Ok(None) };

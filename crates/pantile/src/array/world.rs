@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pantile_comm::{Call, Communicator, Options, Rank};
-use pantile_engine::{ArrayId, Counters, Crew, DType, Scheme};
+use pantile_engine::{ArrayId, Counters, Crew, DType, Error, Scheme};
 use pantile_geometry::Distribution;
 use pantile_ir::Place;
 use pantile_ir::lower::{Setting, home_of};
@@ -37,6 +37,8 @@ pub(crate) struct Inner {
     /// The ranks that this process hosts.
     pub(crate) hosted: Vec<Rank>,
     pub(crate) crew: Mutex<Crew>,
+    /// The process that has the ranks.
+    pub(crate) process: u32,
     /// Whoever walks through the graph: one at a time.
     pub(crate) turn: Mutex<()>,
     /// Programs that are known.
@@ -77,7 +79,9 @@ pub(crate) struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.garbage.close();
+        if !self.is_forked() {
+            self.garbage.close();
+        }
     }
 }
 
@@ -89,6 +93,7 @@ impl World {
             looks: crew.has_windows(),
             near: crew.is_near(),
             crew: Mutex::new(crew),
+            process: std::process::id(),
             turn: Mutex::default(),
             book: Mutex::default(),
             garbage: Arc::default(),
@@ -296,6 +301,7 @@ impl World {
     /// # Errors
     /// If these are none, or more than 256.
     pub fn threads_per_rank(&self, threads: usize) -> Result<usize, Fault> {
+        self.check_process()?;
         let before = lock(&self.inner.crew).set_threads(threads);
         before.map_err(|error| Fault::new(error.to_string(), Default::default()))
     }
@@ -307,6 +313,7 @@ impl World {
     /// # Errors
     /// If the ranks are on the workers of a cluster: there it is said when workers are started.
     pub fn scheme(&self, scheme: Scheme) -> Result<Scheme, Fault> {
+        self.check_process()?;
         lock(&self.inner.crew).set_scheme(scheme).ok_or_else(|| {
             let message = "got a scheme for ranks on the workers of a cluster: how their threads cut \
                            loops is said where they are started, by `pantile worker --scheme`";
@@ -342,6 +349,11 @@ impl World {
         Ok(home_of(&ty, &self.setting())?)
     }
 
+    /// Refuses to use ranks that stayed with the parent process.
+    pub(crate) fn check_process(&self) -> Result<(), Fault> {
+        if self.inner.is_forked() { Err(Error::Forked.into()) } else { Ok(()) }
+    }
+
     pub(crate) fn setting(&self) -> Setting {
         let steps_per_exchange = self.inner.steps_per_exchange.load(Ordering::Relaxed);
         let looks = self.inner.looks;
@@ -350,6 +362,12 @@ impl World {
 }
 
 impl Inner {
+    /// True if this process was forked from the one that has the ranks: threads that held locks are
+    /// not here, so nothing is locked.
+    pub(crate) fn is_forked(&self) -> bool {
+        std::process::id() != self.process
+    }
+
     pub(crate) fn new_id(&self) -> ArrayId {
         ArrayId(self.ids.fetch_add(1, Ordering::Relaxed) + 1)
     }

@@ -1,0 +1,110 @@
+"""A forked process: it is told that the world stayed behind, makes its own, and ends."""
+
+import multiprocessing
+import os
+import signal
+
+import numpy as np
+import pantile as pt
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+
+
+def in_child(work):
+    """What a forked child says of `work`: the text that it returns, or its error."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # a child that hangs ends by a signal
+        try:
+            words = str(work())
+        except BaseException as error:
+            words = f"{type(error).__name__}: {error}"
+        os.write(write, words.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        words = file.read().decode()
+    assert os.waitpid(child, 0)[1] == 0, words
+    return words
+
+
+def started():
+    return pt.arange(12.0, dist=0).compute()
+
+
+USES = {
+    "compute": lambda a: (a + 1).compute(),
+    "look": lambda a: np.asarray(a),
+    "item": lambda a: float(a[3]),
+    "sum": lambda a: float(pt.sum(a)),
+    "print": lambda a: str(a),
+    "set": lambda a: (a.__setitem__(1, 2.0), a.compute()),
+    "make": lambda a: pt.zeros((3,)).compute(),
+    "give": lambda a: pt.asarray(np.arange(3.0)),
+    "ranks": lambda a: pt.ranks(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_first_use_of_the_old_world_is_an_error(use):
+    a = started()
+    assert "this process was forked" in in_child(lambda: USES[use](a))
+    assert float(pt.sum(a)) == 66.0
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_child_makes_its_own_world(ranks):
+    a = started()
+
+    def work():
+        pt.init(ranks=ranks, backend="threads")
+        return float(pt.sum(pt.arange(10.0, dist=0) + 1)), pt.ranks()
+
+    assert in_child(work) == f"(55.0, {ranks})"
+    assert float(pt.sum(a)) == 66.0
+
+
+def test_a_child_drops_arrays_and_ends():
+    a = started()
+    b = a + 1
+    words = []
+
+    def work():
+        nonlocal a, b
+        del a, b
+        import gc
+
+        gc.collect()
+        words.append("dropped")
+        return words
+
+    assert in_child(work) == "['dropped']"
+    assert float(pt.sum(a)) == 66.0
+
+
+def test_a_child_that_ends_the_long_way():
+    a = started()
+    child = os.fork()
+    if child == 0:
+        import atexit
+
+        signal.alarm(60)
+        del a
+        atexit._run_exitfuncs()
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert float(pt.sum(a)) == 66.0
+
+
+def job(n):
+    pt.init(ranks=2, backend="threads")
+    return float(pt.sum(pt.arange(float(n), dist=0)))
+
+
+def test_a_pool_of_forked_processes():
+    a = started()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(job, [1, 4, 10]).get(120) == [0.0, 6.0, 45.0]
+    assert float(pt.sum(a)) == 66.0
