@@ -31,7 +31,7 @@ REDUCTIONS = {
 }  # fmt: skip
 
 #: Signatures of functions that older versions of NumPy keep to themselves.
-SIGNATURES = {
+SIGNATURES: dict[str, Callable[..., None]] = {
     "concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
     "where": lambda condition, x=None, y=None, /: None,
     "empty_like": lambda prototype, /, dtype=None, order="K", subok=True, shape=None, *, device=None: None,
@@ -124,7 +124,7 @@ def _plain(name: str) -> Callable[[str, dict], Any] | None:
             raise unknown(name)
         places = sum(one.kind is not one.KEYWORD_ONLY for one in parameters)
         named = {one.name for one in parameters if one.kind is not one.POSITIONAL_ONLY}
-        positional = []
+        positional: list[Any] = []
         # Arguments that NumPy has in the same place; those with a default come by name.
         for key in list(given)[:places]:
             if key in named and positional:
