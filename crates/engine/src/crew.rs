@@ -56,7 +56,7 @@ pub struct Crew {
     failure: Option<Error>,
     /// The process that has the ranks: a fork of it has their memory, but neither their threads nor
     /// the right to use their connections.
-    process: u32,
+    process: u64,
     /// Asked now and then while the caller waits: true if it wants to wait no longer.
     stop: Option<Box<dyn Fn() -> bool + Send>>,
 }
@@ -102,7 +102,7 @@ impl Crew {
             hands.push(hand);
         }
         let hands = Hands::Threads { hands, orders, threads };
-        Self { size: ranks, hands, failure: None, process: std::process::id(), stop: None }
+        Self { size: ranks, hands, failure: None, process: pantile_memory::process(), stop: None }
     }
 
     /// The rank that this process is.
@@ -110,7 +110,7 @@ impl Crew {
     pub fn alone(communicator: Communicator) -> Self {
         let size = communicator.size();
         let hands = Hands::Alone(Box::new(Hand::new(communicator)));
-        Self { size, hands, failure: None, process: std::process::id(), stop: None }
+        Self { size, hands, failure: None, process: pantile_memory::process(), stop: None }
     }
 
     /// Ends programs of the ranks whose memory is here once `stop` is true; see
@@ -134,7 +134,7 @@ impl Crew {
             size,
             hands: Hands::Afar { hands, busy: false },
             failure: None,
-            process: std::process::id(),
+            process: pantile_memory::process(),
             stop: None,
         }
     }
@@ -155,7 +155,7 @@ impl Crew {
     /// True if this process was forked from the one that has the ranks.
     #[must_use]
     pub fn is_forked(&self) -> bool {
-        std::process::id() != self.process
+        pantile_memory::process() != self.process
     }
 
     /// True if the ranks do nothing.
@@ -556,7 +556,7 @@ mod tests {
         for ranks in [1, 3] {
             let mut crew = Crew::threads(ranks, &Options::default());
             // As a child sees it: another process started the ranks.
-            crew.process = std::process::id().wrapping_add(1);
+            crew.process = pantile_memory::process().wrapping_add(1);
             let call = Call::here("test", 0);
             let tile = |_| Tile::zeroed(pantile_ir::DType::F64, 1);
             assert_eq!(crew.put(ArrayId(1), tile), Err(Error::Forked));

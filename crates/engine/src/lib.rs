@@ -61,6 +61,7 @@ pub use error::Error;
 pub use foreign::{Foreign, Pick, TilePlaces};
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
+pub use pantile_memory::process;
 pub use places::Frame;
 pub use pool::Pool;
 pub use program::{Event, Given, Made, Overlap, Runner};

@@ -10,9 +10,11 @@
 mod buffer;
 mod guard;
 mod pages;
+mod process;
 mod scratch;
 
 pub use buffer::{ALIGNMENT, Buffer};
 pub use guard::guarded;
 pub use pages::LARGE;
+pub use process::process;
 pub use scratch::Scratch;

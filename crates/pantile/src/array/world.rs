@@ -38,7 +38,7 @@ pub(crate) struct Inner {
     pub(crate) hosted: Vec<Rank>,
     pub(crate) crew: Mutex<Crew>,
     /// The process that has the ranks.
-    pub(crate) process: u32,
+    pub(crate) process: u64,
     /// Whoever walks through the graph: one at a time.
     pub(crate) turn: Mutex<()>,
     /// Programs that are known.
@@ -93,7 +93,7 @@ impl World {
             looks: crew.has_windows(),
             near: crew.is_near(),
             crew: Mutex::new(crew),
-            process: std::process::id(),
+            process: pantile_engine::process(),
             turn: Mutex::default(),
             book: Mutex::default(),
             garbage: Arc::default(),
@@ -365,7 +365,7 @@ impl Inner {
     /// True if this process was forked from the one that has the ranks: threads that held locks are
     /// not here, so nothing is locked.
     pub(crate) fn is_forked(&self) -> bool {
-        std::process::id() != self.process
+        pantile_engine::process() != self.process
     }
 
     pub(crate) fn new_id(&self) -> ArrayId {
