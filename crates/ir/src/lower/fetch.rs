@@ -360,11 +360,8 @@ impl Lowering<'_> {
         let mesh = Mesh::line(self.ranks).map_err(|error| error.to_string())?;
         let blocks = Distribution::blocks(&shape, mesh).map_err(|error| error.to_string())?;
         let array = self.materialise(view, Some(&blocks))?;
-        let described = used.iter().map(|axis| {
-            let map = &place::axes(domain)[*axis];
-            place::describe(map, domain.mesh())
-        });
-        let target = place::build(&shape, domain.mesh(), described.collect())?;
+        let parts: Vec<_> = used.iter().map(|axis| Some((*axis, region[*axis]))).collect();
+        let target = place::follow(domain, &shape, &parts)?;
         let array = self.moved(array, &target, "fetch")?;
         let outer: Access =
             used.iter().map(|axis| Along::Moves { axis: *axis, offset: 0, step: 1 }).collect();

@@ -92,14 +92,17 @@ impl Lowering<'_> {
     /// Where an expression is, or would be computed; `None` if it is made from nothing but scalars,
     /// which is done where it is needed.
     fn lives(&self, expr: ExprId) -> Result<Option<Distribution>, Problem> {
-        let slot = self.plain_slot(expr).or_else(|| self.made.get(&expr).copied());
-        if let Some(slot) = slot {
-            return place::plain(&self.slots[slot.index()].home).map(Some);
+        let home = |slot: SlotId| place::plain(&self.slots[slot.index()].home).map(Some);
+        if let Some(slot) = self.plain_slot(expr) {
+            return home(slot);
         }
-        let leaves = self.leaves(&[expr]);
-        match leaves.iter().all(|(_, access)| access.is_empty()) {
-            true => Ok(None),
-            false => self.domain_for(&[expr], &self.exprs[expr].shape).map(Some),
+        // Another value of the same scalars may have been put somewhere; this one is still open.
+        if self.leaves(&[expr]).iter().all(|(_, access)| access.is_empty()) {
+            return Ok(None);
+        }
+        match self.made.get(&expr) {
+            Some(slot) => home(*slot),
+            None => self.domain_for(&[expr], &self.exprs[expr].shape).map(Some),
         }
     }
 }

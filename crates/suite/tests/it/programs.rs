@@ -135,7 +135,7 @@ fn alike(one: &str, other: &str) -> bool {
 }
 
 /// Programs that once gave something else, or nothing.
-const FOUND: [&str; 10] = [
+const FOUND: [&str; 12] = [
     // The value was taken for the length.
     "func.func @main() -> !ndarray.ndarray<2xf64> {
        %c = arith.constant 10 : i64
@@ -210,6 +210,24 @@ const FOUND: [&str; 10] = [
        %r = ndarray.stencil %a {points = [[-9223372036854775808], [9223372036854775807], [-7], [3]], weights = [1.0, 2.0, 3.0, 0.5], boundary = \"periodic\"} : !ndarray.ndarray<5xf64, #pantile.dist<\"block\">> -> !ndarray.ndarray<5xf64>
        %s = ndarray.stencil %a {points = [[-9223372036854775808], [9223372036854775807], [-7], [-3]], weights = [1.0, 2.0, 3.0, 0.5], boundary = \"zero\"} : !ndarray.ndarray<5xf64, #pantile.dist<\"block\">> -> !ndarray.ndarray<5xf64>
        return %r, %s : !ndarray.ndarray<5xf64>, !ndarray.ndarray<5xf64>
+     }",
+    // Assigned to a part of blocks, read from an axis of length 1 that is dealt out.
+    "func.func @main() -> !ndarray.ndarray<1x8xi64> {
+       %a = ndarray.index {axis = 1} : () -> !ndarray.ndarray<1x8xi64, #pantile.dist<\"x=*, y=1: cyclic(x, 1), block(y, cuts 0 8)\">>
+       %l = ndarray.subview %a[0, 5] [1, 2] [-2, 2] : !ndarray.ndarray<1x8xi64, #pantile.dist<\"x=*, y=1: cyclic(x, 1), block(y, cuts 0 8)\">> to !ndarray.ndarray<1x2xi64>
+       ndarray.insert_slice %l into %a[0, 1] [1, 2] [2, 3] : !ndarray.ndarray<1x2xi64> into !ndarray.ndarray<1x8xi64, #pantile.dist<\"x=*, y=1: cyclic(x, 1), block(y, cuts 0 8)\">>
+       %r = ndarray.copy %a : !ndarray.ndarray<1x8xi64, #pantile.dist<\"x=*, y=1: cyclic(x, 1), block(y, cuts 0 8)\">> -> !ndarray.ndarray<1x8xi64>
+       return %r : !ndarray.ndarray<1x8xi64>
+     }",
+    // Two arrays of one constant, of which only one says where it lives.
+    "func.func @main() -> !ndarray.ndarray<6xi64> {
+       %i = ndarray.index {axis = 0} : () -> !ndarray.ndarray<6xi64, #pantile.dist<\"block\">>
+       %c = arith.constant 11 : i64
+       %a = ndarray.create value %c : (i64) -> !ndarray.ndarray<1xi64, #pantile.dist<\"block\">>
+       %s = ndarray.ewbin %i, %a {op = \"add\"} : (!ndarray.ndarray<6xi64, #pantile.dist<\"block\">>, !ndarray.ndarray<1xi64, #pantile.dist<\"block\">>) -> !ndarray.ndarray<6xi64>
+       %b = ndarray.create value %c : (i64) -> !ndarray.ndarray<1xi64>
+       %r = ndarray.ewbin %s, %b {op = \"multiply\"} : (!ndarray.ndarray<6xi64>, !ndarray.ndarray<1xi64>) -> !ndarray.ndarray<6xi64>
+       return %r : !ndarray.ndarray<6xi64>
      }",
     // A region that assigns to an array from outside.
     "func.func @main() -> (!ndarray.ndarray<6xf64>, i64) {
