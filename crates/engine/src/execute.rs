@@ -9,6 +9,7 @@ use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 
 use crate::helpers::Helpers;
 use crate::movement::{Body, Incoming, Leg, Movement, Part, Place};
+use crate::span::Span;
 
 /// Sizes at which programs run in another way, by name.
 pub(crate) const THRESHOLDS: &[(&str, usize)] = &[("execute::SHARE_BYTES", messages::SHARE_BYTES)];
@@ -16,7 +17,8 @@ pub(crate) const THRESHOLDS: &[(&str, usize)] = &[("execute::SHARE_BYTES", messa
 /// The memory that one run of a movement works on.
 ///
 /// Invariants, on which every unsafe block here rests:
-/// 1. All memories are at least as large as the movement says, and aligned for its type.
+/// 1. All memories are aligned for the type of the movement. That they are as large as its loops
+///    reach is checked for every loop, by a [`Span`].
 /// 2. Within a leg no rank writes cells that it sends or shows: legs read and write different
 ///    memories, or the movement was found to be in place.
 /// 3. A peer shows its memory from the opening of its window until this rank is done, and does not
@@ -74,19 +76,6 @@ pub(crate) struct LegRunner<'a> {
     element: usize,
 }
 
-/// Two memories, for several threads: each copies other elements.
-#[derive(Clone, Copy)]
-struct Ends(*const u8, *mut u8);
-
-// SAFETY: whoever makes one lets every thread write cells of its own only, which nobody reads.
-unsafe impl Sync for Ends {}
-
-impl Ends {
-    fn get(&self) -> (*const u8, *mut u8) {
-        (self.0, self.1)
-    }
-}
-
 impl<'a> LegRunner<'a> {
     fn new(movement: &'a Movement, leg: &'a Leg, buffers: &'a Buffers<'_>) -> Self {
         let (from, to) = (buffers.at(leg.from), buffers.at(leg.to));
@@ -101,22 +90,18 @@ impl<'a> LegRunner<'a> {
         Self { movement, leg, from: memory, to: memory, scratch: memory, helpers: None, element }
     }
 
-    /// Packs what one peer gets to `start`.
-    pub(crate) fn pack(&self, number: usize, start: *mut u8) {
+    /// Packs what one peer gets.
+    pub(crate) fn pack(&self, number: usize, to: Span) {
         let outgoing = &self.leg.sends[number];
         match outgoing.body.as_ref().expect("messages have bodies") {
             Body::Packed { nests, .. } => {
                 for nest in nests {
-                    self.copy(nest, self.from.start().as_ptr(), start, false);
+                    self.copy(nest, self.from.into(), to, false);
                 }
             }
             Body::InPlace(at) => {
-                let from = self.from.start().as_ptr().wrapping_add(at * self.element);
-                // SAFETY: invariants 1 and 2 of the buffers; `start` is memory of the caller's
-                // with room for the elements.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(from, start, outgoing.elements * self.element)
-                }
+                let from = Span::from(self.from).skip(at * self.element);
+                self.copy_run(from, to, outgoing.elements);
             }
             Body::Scattered(_) | Body::Turns { .. } => {
                 unreachable!("movements in place have neither runs nor turns")
@@ -124,17 +109,14 @@ impl<'a> LegRunner<'a> {
         }
     }
 
-    /// Puts what one peer sent, packed at `start`, where it belongs.
-    pub(crate) fn unpack(&self, number: usize, start: *const u8) {
+    /// Puts what one peer sent, packed, where it belongs.
+    pub(crate) fn unpack(&self, number: usize, from: Span) {
         let incoming = &self.leg.receives[number];
         match incoming.body.as_ref().expect("messages have bodies") {
-            Body::Packed { .. } => self.take(incoming, start),
+            Body::Packed { .. } => self.take(incoming, from),
             Body::InPlace(at) => {
-                let to = self.to.start().as_ptr().wrapping_add(at * self.element);
-                // SAFETY: as in `pack`, the other way round.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(start, to, incoming.elements * self.element)
-                }
+                let to = Span::from(self.to).skip(at * self.element);
+                self.copy_run(from, to, incoming.elements);
             }
             Body::Scattered(_) | Body::Turns { .. } => {
                 unreachable!("movements in place have neither runs nor turns")
@@ -145,7 +127,7 @@ impl<'a> LegRunner<'a> {
     /// Puts what this rank gives itself where it belongs.
     pub(crate) fn take_own(&self) {
         for incoming in self.leg.receives.iter().filter(|incoming| incoming.body.is_none()) {
-            self.take(incoming, self.from.start().as_ptr());
+            self.take(incoming, self.from.into());
         }
     }
 
@@ -189,7 +171,7 @@ impl<'a> LegRunner<'a> {
 
     fn pull(&self, windows: &mut dyn Windows, incoming: &Incoming) -> Result<(), CommError> {
         let shown = self.look(windows, incoming)?;
-        self.take(incoming, shown.start().as_ptr());
+        self.take(incoming, Span::from(&shown));
         self.done(windows, incoming);
         Ok(())
     }
@@ -199,10 +181,7 @@ impl<'a> LegRunner<'a> {
         if incoming.peer == self.movement.rank {
             return Ok(self.from.clone());
         }
-        let shown = windows.look(incoming.peer)?;
-        let needed = incoming.parts.iter().map(|part| part.nest.source_span()).max().unwrap_or(0);
-        assert!(shown.bytes() >= needed * self.element, "equal fingerprints mean equal memories");
-        Ok(shown)
+        windows.look(incoming.peer)
     }
 
     fn done(&self, windows: &mut dyn Windows, incoming: &Incoming) {
@@ -212,13 +191,13 @@ impl<'a> LegRunner<'a> {
     }
 
     /// Puts what arrived where it belongs.
-    fn take(&self, incoming: &Incoming, source: *const u8) {
-        let target = self.to.start().as_ptr();
+    fn take(&self, incoming: &Incoming, source: Span) {
+        let target = Span::from(self.to);
         let here = incoming.peer == self.movement.rank && self.from.is(self.to);
         for part in &incoming.parts {
             if part.saved {
                 let kept = self.leg.save.as_ref().map_or(0, |(at, _)| *at);
-                self.combine(part, self.scratch.start().as_ptr().wrapping_add(kept), target);
+                self.combine(part, Span::from(self.scratch).skip(kept), target);
             } else if part.sets && here && part.nest.is_identity() {
                 // In place it already is where it belongs.
             } else if part.sets {
@@ -229,44 +208,57 @@ impl<'a> LegRunner<'a> {
         }
     }
 
-    fn copy(&self, nest: &Nest, source: *const u8, target: *mut u8, streaming: bool) {
+    fn copy(&self, nest: &Nest, source: Span, target: Span, streaming: bool) {
         self.copy_share(nest, Share::ALL, (source, target), streaming);
     }
 
+    /// Copies elements that lie side by side on both sides.
+    fn copy_run(&self, source: Span, target: Span, elements: usize) {
+        let from = source.holding(elements, self.element);
+        let to = target.holding(elements, self.element);
+        // SAFETY: invariant 2 of the buffers; packed elements are in memory of their own.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, elements * self.element) }
+    }
+
     /// A share of a copy, which helpers share in turn.
-    fn copy_share(
-        &self,
-        nest: &Nest,
-        share: Share,
-        (source, target): (*const u8, *mut u8),
-        streaming: bool,
-    ) {
+    fn copy_share(&self, nest: &Nest, share: Share, ends: (Span, Span), streaming: bool) {
         let bytes = 2 * nest.len() * self.element / share.of;
         let pieces = self.helpers.map_or(1, |team| team.pieces(bytes));
         let (Some(helpers), 2..) = (self.helpers, pieces) else {
             // SAFETY: invariants 1 to 3 of the buffers.
             return unsafe {
-                pack::copy_share(nest, share, self.element, (source, target), streaming)
+                pack::copy_share(nest, share, self.element, self.ends(nest, ends), streaming)
             };
         };
-        let ends = Ends(source, target);
+        let ends = &ends;
         let done = helpers.run(pieces, &|part, _| {
             let share = Share { part: share.part * pieces + part, of: share.of * pieces };
             // SAFETY: the same; shares have no cell of the target in common.
-            unsafe { pack::copy_share(nest, share, self.element, ends.get(), streaming) };
+            unsafe {
+                pack::copy_share(nest, share, self.element, self.ends(nest, *ends), streaming);
+            }
             Ok(())
         });
         debug_assert_eq!(done, Ok(()), "copies do not fail");
     }
 
-    fn combine(&self, part: &Part, source: *const u8, target: *mut u8) {
+    /// Where a loop over a nest reads and writes.
+    fn ends(&self, nest: &Nest, (source, target): (Span, Span)) -> (*const u8, *mut u8) {
+        let source = source.holding(nest.source_span(), self.element).cast_const();
+        (source, target.holding(nest.target_span(), self.element))
+    }
+
+    fn combine(&self, part: &Part, source: Span, target: Span) {
+        let (source, target) = self.ends(&part.nest, (source, target));
         // SAFETY: invariants 1 to 3 of the buffers.
         unsafe { pack::combine(&part.nest, self.combination(), source, target) }
     }
 
     fn combine_two(&self, twin: &Twin, sources: &[Memory; 2]) {
-        let [one, other] = sources.each_ref().map(|memory| memory.start().as_ptr().cast_const());
-        let (target, how) = (self.to.start().as_ptr(), self.combination());
+        let [first, second] = twin.nests();
+        let ends = |nest: &Nest, source: &Memory| self.ends(nest, (source.into(), self.to.into()));
+        let ((one, target), (other, _)) = (ends(first, &sources[0]), ends(second, &sources[1]));
+        let how = self.combination();
         let streaming = pack::worth_streaming(twin.nests()[0].len() * self.element);
         // SAFETY: invariants 1 to 3 of the buffers.
         unsafe { pack::combine_two(twin, how, [one, other], target, streaming) }
@@ -279,8 +271,8 @@ impl<'a> LegRunner<'a> {
 
     fn before(&self) {
         if let Some((at, nest)) = &self.leg.save {
-            let kept = self.scratch.start().as_ptr().wrapping_add(*at);
-            self.copy(nest, self.from.start().as_ptr(), kept, false);
+            let kept = Span::from(self.scratch).skip(*at);
+            self.copy(nest, self.from.into(), kept, false);
         }
         let Some(fill) = &self.leg.before else { return };
         let value = if fill.start { start } else { identity };
@@ -300,7 +292,8 @@ impl<'a> LegRunner<'a> {
     }
 
     fn fill(&self, nest: &Nest, value: &Scalar) {
+        let target = Span::from(self.to).holding(nest.target_span(), self.element);
         // SAFETY: invariants 1 and 2 of the buffers; nobody looks at cells that are being written.
-        unsafe { pack::fill(nest, value, self.to.start().as_ptr()) }
+        unsafe { pack::fill(nest, value, target) }
     }
 }

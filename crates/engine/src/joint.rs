@@ -7,6 +7,7 @@ use pantile_comm::{Call, CommError, Memory, Operation, Rank, Ticket};
 
 use crate::execute::{self, Buffers, LegRunner};
 use crate::movement::{Leg, Movement};
+use crate::span::Span;
 use crate::{Engine, Error, Tile};
 
 /// Exchanges that run together; every one of them within a tile of its own.
@@ -191,7 +192,7 @@ fn by_joint_messages(
         for message in &leg.sends {
             let piece = scratch.piece(message.at, message.bytes);
             for (number, at, start) in &message.parts {
-                runner(*number).pack(*at, piece.as_ptr().wrapping_add(*start));
+                runner(*number).pack(*at, Span::of_piece(&piece).skip(*start));
             }
             operation.send(message.peer, &piece)?;
         }
@@ -203,9 +204,9 @@ fn by_joint_messages(
         }
         for (message, ticket) in leg.receives.iter().zip(tickets.iter()) {
             operation.wait(*ticket)?;
-            let start = scratch.start().as_ptr().wrapping_add(message.at);
+            let packed = Span::from(&*scratch).skip(message.at);
             for (number, at, shift) in &message.parts {
-                runner(*number).unpack(*at, start.wrapping_add(*shift));
+                runner(*number).unpack(*at, packed.skip(*shift));
             }
         }
         operation.sent()?;

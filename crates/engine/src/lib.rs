@@ -49,6 +49,7 @@ mod places;
 mod pool;
 mod program;
 mod scheme;
+mod span;
 mod threads;
 mod thresholds;
 mod tile;

@@ -22,6 +22,7 @@ use pantile_kernels::pack::Share;
 
 use super::LegRunner;
 use crate::movement::{Body, Incoming, Parts};
+use crate::span::Span;
 
 /// Bytes that a rank gives itself before it looks at its messages again: so many that looking costs
 /// little, so few that no socket runs empty for long.
@@ -126,7 +127,7 @@ impl LegRunner<'_> {
             operation.wait(*ticket)?;
             let room = self.part(self.to, body, (round, incoming.elements));
             for nest in nests {
-                self.copy(nest, room.as_ptr(), self.to.start().as_ptr(), self.leg.streaming);
+                self.copy(nest, Span::of_piece(&room), self.to.into(), self.leg.streaming);
             }
             let next = round + Parts::TURNS;
             if next < parts.len() {
@@ -145,7 +146,7 @@ impl LegRunner<'_> {
         for incoming in &self.leg.receives {
             let Some(body) = &incoming.body else {
                 if !self.leg.any_order {
-                    self.take(incoming, self.from.start().as_ptr());
+                    self.take(incoming, self.from.into());
                 }
                 continue;
             };
@@ -156,7 +157,7 @@ impl LegRunner<'_> {
             }
             own.iter().try_for_each(|ticket| operation.wait(*ticket))?;
             if let Body::Packed { at, .. } = body {
-                self.take(incoming, self.scratch.start().as_ptr().wrapping_add(*at));
+                self.take(incoming, Span::from(self.scratch).skip(*at));
             }
         }
         Ok(())
@@ -217,7 +218,7 @@ impl LegRunner<'_> {
         if !self.leg.any_order {
             return;
         }
-        let (source, target) = (self.from.start().as_ptr(), self.to.start().as_ptr());
+        let (source, target) = (self.from.into(), self.to.into());
         for incoming in self.leg.receives.iter().filter(|incoming| incoming.body.is_none()) {
             for part in &incoming.parts {
                 if !(self.from.is(self.to) && part.nest.is_identity()) {
@@ -239,7 +240,7 @@ impl LegRunner<'_> {
         let piece = self.part(self.from, body, (part, outgoing.elements));
         if let Body::Turns { parts, .. } = body {
             for nest in &parts[part] {
-                self.copy(nest, self.from.start().as_ptr(), piece.as_ptr(), false);
+                self.copy(nest, self.from.into(), Span::of_piece(&piece), false);
             }
         }
         operation.begin_send(outgoing.peer, &piece)
@@ -248,9 +249,9 @@ impl LegRunner<'_> {
     /// Packs a message that does not take turns.
     fn pack_whole(&self, body: &Body) {
         if let Body::Packed { at, nests } = body {
-            let start = self.scratch.start().as_ptr().wrapping_add(*at);
+            let start = Span::from(self.scratch).skip(*at);
             for nest in nests {
-                self.copy(nest, self.from.start().as_ptr(), start, false);
+                self.copy(nest, self.from.into(), start, false);
             }
         }
     }

@@ -104,6 +104,7 @@ impl<S: Stored> Product<'_, S> {
             // SAFETY: the caller's promise.
             return unsafe { self.of_vector() };
         }
+        const { assert!(ROWS.is_multiple_of(R) && COLUMNS.is_multiple_of(W), "whole slivers") };
         let [rows, columns, terms] = self.shape;
         let few = rows <= R;
         // What is used once only need not leave the first cache.

@@ -26,6 +26,7 @@ pub(super) fn compile(body: &Body, vectors: Vectors) -> Result<Program, Error> {
     compiler.program.find_local();
     compiler.program.find_streams();
     compiler.program.find_last();
+    compiler.program.check_slots();
     Ok(compiler.program)
 }
 

@@ -89,6 +89,7 @@ pub(super) unsafe fn even_rows(
     (rows, block): (usize, (usize, usize)),
     asks: bool,
 ) {
+    frame.check(store.program, block.1);
     store.before(walk, frame, block.0);
     // SAFETY: the caller's promises, for the first row.
     unsafe { load(store.program, store.sources, walk, frame, block) };

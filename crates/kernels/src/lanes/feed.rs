@@ -126,10 +126,9 @@ pub(crate) unsafe fn load(
             RawSource::Scalar(_) => {}
             _ if frame.repeats[index] => {}
             RawSource::Index { .. } => {
-                // SAFETY: the slot has a block of its own, of numbers as wide as these.
-                unsafe {
-                    ramp(walk.place(index, first), walk.stride(index), frame.block(index), count);
-                }
+                let (place, block) = (walk.place(index, first), frame.block_of(index, count));
+                // SAFETY: the block has room for so many numbers, and they are as wide as these.
+                unsafe { ramp(place, walk.stride(index), block, count) };
             }
             RawSource::Memory { start, .. } => {
                 let (place, stride) = walk.offsets(index, first);
@@ -143,7 +142,7 @@ pub(crate) unsafe fn load(
                 } else if stride == 1 && *dtype != DType::Bool {
                     frame.slots[index] = Slot { start: from.start, step: EACH, past: false };
                 } else {
-                    let to = Strided { start: frame.block(index), stride: 1 };
+                    let to = Strided { start: frame.block_of(index, count), stride: 1 };
                     // SAFETY: the elements lie inside of the source, the block is our own.
                     unsafe { transfer(*dtype, [from, to], count, program.vectors()) };
                 }
@@ -226,7 +225,7 @@ pub(crate) unsafe fn repeat_rows(
         frame.taken[index] = Some(place);
         // Rows beyond the last one are filled only where they are the same.
         let rows = if step == 0 { rows } else { walk.rows_left().min(rows) };
-        let mut start = frame.block(index);
+        let mut start = frame.block_of(index, rows * walk.row());
         for row in 0..rows as i64 {
             match source {
                 RawSource::Scalar(_) => {}

@@ -138,6 +138,7 @@ unsafe fn turn(
     frame: &mut Frame,
     (rows, (first, count)): (usize, (usize, usize)),
 ) -> *mut u8 {
+    assert!(rows <= ROWS && count <= COLUMNS, "{rows} x {count} elements in a panel");
     let panels = frame.panels(ROWS * PITCH);
     for (number, index) in frame.turned.iter().enumerate() {
         let RawSource::Memory { start, .. } = store.sources[*index] else { continue };
@@ -145,6 +146,7 @@ unsafe fn turn(
         let (place, along) = walk.offsets(*index, first);
         let across = isize::try_from(walk.row_step(*index)).unwrap_or(0);
         let from = Spread { offset: 0, strides: &[across, along] };
+        assert!(COLUMNS * dtype.bytes() <= PITCH, "a row of a panel has room for {dtype}");
         let pitch = (PITCH / dtype.bytes()).cast_signed();
         let into = Spread { offset: 0, strides: &[pitch, 1] };
         let source = (element(start, place, dtype).cast_const(), from);

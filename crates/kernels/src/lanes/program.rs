@@ -152,13 +152,28 @@ impl Program {
         })
     }
 
+    /// Refuses instructions that name slots which the program has not: loops and machine code go to
+    /// slots without looking again.
+    ///
+    /// # Panics
+    /// If there are some.
+    pub(super) fn check_slots(&self) {
+        let slots = self.slots();
+        let copies = self.copies.iter().map(|(_, copy)| copy);
+        for instruction in self.instructions.iter().chain(copies) {
+            let steps = instruction.steps().iter().flat_map(Step::named);
+            let mut named = instruction.slots().chain(steps);
+            assert!(named.all(|slot| slot < slots), "{instruction:?} of {slots} slots");
+        }
+    }
+
     /// The number of its slots.
     pub(super) fn slots(&self) -> usize {
         self.inputs.len() + self.outputs.len() + self.constants.len() + self.registers
     }
 
     /// True if it computes nothing: its outputs are inputs or constants.
-    pub(super) fn is_moving(&self) -> bool {
+    pub(crate) fn is_moving(&self) -> bool {
         self.instructions.is_empty()
     }
 
@@ -249,7 +264,11 @@ impl Program {
     /// and initialised, for so many elements of the widest type (a chunk where the step is 0);
     /// writable ones overlap no others, but the last output may be where inputs are that have the
     /// same places.
+    ///
+    /// # Panics
+    /// If there are fewer slots than the program has.
     pub(crate) unsafe fn run(&self, slots: &[Slot], fronts: &[usize], count: usize) {
+        assert!(slots.len() >= self.slots(), "{} slots of {}", slots.len(), self.slots());
         // SAFETY: the promises are the caller's.
         unsafe { run(&self.instructions, slots, fronts, count) }
     }

@@ -345,6 +345,7 @@ impl Store<'_> {
     /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is
     /// prepared, and what repeats is in its slots.
     pub(super) unsafe fn compute(&self, walk: &Walk, frame: &mut Frame, block: (usize, usize)) {
+        frame.check(self.program, block.1);
         self.before(walk, frame, block.0);
         // SAFETY: the caller's promises. Slots are blocks or panels of our own, sources that were
         // checked, or targets that overlap no source and no other target.

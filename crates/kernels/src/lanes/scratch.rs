@@ -50,6 +50,8 @@ impl Scratch {
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
     lines: pantile_memory::Scratch,
+    /// Elements that a block has room for.
+    room: usize,
     /// Where every slot is now: in a block of its own, or in memory of others.
     pub(super) slots: Vec<Slot>,
     /// The place that the same value of a whole row was taken from.
@@ -78,6 +80,7 @@ impl Frame {
         let lines =
             (0..program.slots()).map(|slot| if local(slot) { few } else { each }).sum::<usize>();
         let mut next = self.lines.room(lines * LINE);
+        self.room = program.block();
         self.slots.clear();
         self.slots.extend((0..program.slots()).map(|slot| {
             let (step, lines) = if local(slot) { (0, few) } else { (EACH, each) };
@@ -115,7 +118,7 @@ impl Frame {
     ) {
         self.slots[slot].step = 0;
         let from = Strided { start: value.cast_mut(), stride: 0 };
-        let to = Strided { start: self.block(slot), stride: 1 };
+        let to = Strided { start: self.block_of(slot, CHUNK), stride: 1 };
         // SAFETY: the caller's promise; a block is longer than a chunk (invariant 1).
         unsafe { transfer(dtype, [from, to], CHUNK, program.vectors()) };
     }
@@ -128,6 +131,26 @@ impl Frame {
     /// The block of a slot that stays in it.
     pub(super) fn block(&self, slot: usize) -> *mut u8 {
         self.slots[slot].start
+    }
+
+    /// The same for writing so many elements.
+    ///
+    /// # Panics
+    /// If the block has no room for them.
+    pub(super) fn block_of(&self, slot: usize, count: usize) -> *mut u8 {
+        assert!(count <= self.room, "{count} elements, room for {}", self.room);
+        self.block(slot)
+    }
+
+    /// Refuses to compute more elements at a time than blocks have room for, unless everything is
+    /// written where it goes.
+    ///
+    /// # Panics
+    /// If there are too many.
+    pub(crate) fn check(&self, program: &Program, count: usize) {
+        let direct = |way: &Way| matches!(way, Way::Direct | Way::Past);
+        let fits = count <= self.room || program.is_one_pass() && self.ways.iter().all(direct);
+        assert!(fits, "{count} elements, room for {}", self.room);
     }
 
     /// The inputs whose memory is asked for before it is needed.
@@ -156,7 +179,7 @@ impl Frame {
         let aligned = origin.start.cast::<T>().is_aligned();
         let start = if aligned && origin.step != 0 { origin.start } else { block };
         if start != origin.start {
-            assert!(count <= program.block(), "{count} elements in a block");
+            let start = self.block_of(program.inputs.len() + output, count);
             let stride = isize::from(origin.step != 0);
             let (from, to) =
                 (Strided { start: origin.start, stride }, Strided { start, stride: 1 });

@@ -140,7 +140,7 @@ type Block = [u64; 2];
 /// Promises 1 to 4, for the cells of the tile; its runs have no gaps and at least a block.
 unsafe fn copy_short<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
     let bytes = tile.run.count * size_of::<T>();
-    debug_assert!(bytes >= size_of::<Block>(), "shorter runs are copied element by element");
+    assert!(bytes >= size_of::<Block>(), "shorter runs are copied element by element");
     let last = bytes - size_of::<Block>();
     tile.rows.each(|source, target| {
         // SAFETY: promises 1 to 4 and 6: the row is part of the tile.

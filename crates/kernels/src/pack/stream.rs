@@ -106,7 +106,7 @@ unsafe fn write_lines(source: *const u8, target: *mut u8, bytes: usize) {
 /// Promises 1 to 4, for `bytes` bytes, a multiple of [`LINE`]; `target` is aligned to it.
 #[inline]
 pub(super) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize) {
-    debug_assert!(bytes == 0 || target.addr().is_multiple_of(LINE) && bytes.is_multiple_of(LINE));
+    assert!(bytes == 0 || target.addr().is_multiple_of(LINE) && bytes.is_multiple_of(LINE));
     #[cfg(target_arch = "x86_64")]
     {
         let copy = match () {

@@ -51,7 +51,7 @@ pub(super) fn can(bytes: usize) -> bool {
 /// source and columns in the target; vectors [`can`] turn such elements (7). With `past`, all rows
 /// of the target begin with a line.
 pub(super) unsafe fn turn_strip<T>(face: Face, at: Ends<T>, past: bool) -> (usize, usize) {
-    debug_assert!(face.rows.source == 1 && face.columns.target == 1, "near on both sides");
+    assert!(face.rows.source == 1 && face.columns.target == 1, "near on both sides");
     #[cfg(target_arch = "x86_64")]
     {
         let whole = |count: usize, of: usize| count / of * of;

@@ -257,6 +257,13 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Refuses to compute more elements than blocks have room for.
+    fn check(&self, count: usize) {
+        if !self.program.is_moving() {
+            self.frame.check(self.program, count);
+        }
+    }
+
     /// Computes a block of rows that are joined.
     ///
     /// # Safety
@@ -266,6 +273,7 @@ impl Run<'_, '_> {
         unsafe {
             repeat_rows(self.program, self.sources, self.walk, self.frame, most);
             load_block(self.program, self.sources, self.walk, self.frame, (0, count));
+            self.check(count);
             self.program.run(self.frame.slots(), &[], count);
         }
     }
@@ -348,6 +356,7 @@ impl Run<'_, '_> {
                     {
                         continue;
                     }
+                    self.check(block.1);
                     self.program.run(self.frame.slots(), self.frame.fronts(), block.1);
                 }
                 let (program, frame, count) = (self.program, &*self.frame, block.1);

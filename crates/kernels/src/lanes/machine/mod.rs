@@ -76,6 +76,13 @@ impl Step {
         };
         ([some(self.first), x, y], [truths, some(self.target)])
     }
+
+    /// All slots that it names, whether its code looks at them or not.
+    pub(super) fn named(&self) -> impl Iterator<Item = usize> {
+        let own = [self.first, self.x, self.y, self.target];
+        let named = own.into_iter().chain(self.more.iter().copied());
+        named.filter(|slot| *slot != NONE).map(|slot| slot as usize)
+    }
 }
 
 /// What a code does with its slots.
@@ -200,7 +207,6 @@ macro_rules! codes {
             slots: &[Slot],
             at: usize,
         ) {
-            debug_assert!(step.slots().0.iter().flatten().all(|slot| *slot < slots.len()));
             // SAFETY: the promises; with `SOME` only elements of the tail are touched.
             unsafe {
                 // Where the pass is in a slot. There are many steps: no product, no check.

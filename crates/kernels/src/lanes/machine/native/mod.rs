@@ -25,7 +25,7 @@ mod truths;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{FEW, NONE, Step};
+use super::{FEW, Step};
 use crate::lanes::kernel::Slot;
 use crate::simd::Vectors;
 use code::Form;
@@ -33,7 +33,7 @@ use emit::{Emitter, MANY};
 use memory::Executable;
 
 /// Steps with slots from this one on stay steps: code says where a record lies in 32 bits.
-const SLOTS_MAX: u32 = 1 << 20;
+const SLOTS_MAX: usize = 1 << 20;
 
 /// Code of more bytes than this would not stay in the cache of instructions: it has shorter passes,
 /// and stays steps if that is not enough.
@@ -54,7 +54,7 @@ impl Native {
     /// these vectors, or the system has no memory for code.
     pub(in crate::lanes) fn new(steps: &[Step], lane: usize, vectors: Vectors) -> Option<Self> {
         let form = vectors.pick([None, Some(Form::Vex), Some(Form::Evex)])?;
-        if steps.iter().any(|step| highest(step) >= SLOTS_MAX) {
+        if steps.iter().flat_map(Step::named).any(|slot| slot >= SLOTS_MAX) {
             return None;
         }
         // In long passes instructions wait less for each other.
@@ -77,13 +77,6 @@ impl Native {
         // SAFETY: the caller's.
         unsafe { (self.run)(slots.as_ptr(), count, fronts.as_ptr(), fronts.len()) }
     }
-}
-
-/// The highest number of a slot that a step names.
-fn highest(step: &Step) -> u32 {
-    let own = [step.first, step.x, step.y, step.target];
-    let named = own.into_iter().chain(step.more.iter().copied());
-    named.filter(|slot| *slot != NONE).max().unwrap_or(0)
 }
 
 impl fmt::Debug for Native {

@@ -1,0 +1,72 @@
+//! Memory that loops get by pointers, with its length: the last place where that is known.
+#![allow(unsafe_code, reason = "pointers are not shared by themselves")]
+
+use pantile_comm::{Memory, Piece};
+
+/// Where bytes lie, and how many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    start: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: a span is only a place; what is read and written there is the promise of who does.
+unsafe impl Sync for Span {}
+
+impl Span {
+    /// The bytes of a message, or room for one.
+    pub(crate) fn of_piece(piece: &Piece) -> Self {
+        Self { start: piece.as_ptr(), bytes: piece.len() }
+    }
+
+    /// What lies from a byte on.
+    ///
+    /// # Panics
+    /// If the byte lies behind the end.
+    pub(crate) fn skip(self, at: usize) -> Self {
+        assert!(at <= self.bytes, "byte {at} of {}", self.bytes);
+        Self { start: self.start.wrapping_add(at), bytes: self.bytes - at }
+    }
+
+    /// The first byte, of which so many elements are about to be read or written.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(crate) fn holding(self, elements: usize, element_bytes: usize) -> *mut u8 {
+        let fits = elements.checked_mul(element_bytes).is_some_and(|bytes| bytes <= self.bytes);
+        assert!(fits, "{elements} elements of {element_bytes} bytes in {}", self.bytes);
+        self.start
+    }
+}
+
+impl From<&Memory> for Span {
+    fn from(memory: &Memory) -> Self {
+        Self { start: memory.start().as_ptr(), bytes: memory.bytes() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused<T>(what: impl FnOnce() -> T + std::panic::UnwindSafe) -> bool {
+        std::panic::catch_unwind(what).is_err()
+    }
+
+    #[test]
+    fn nothing_beyond_the_end_is_handed_out() {
+        let memory = Memory::zeroed(24);
+        let span = Span::from(&memory);
+        for at in [0, 1, 8, 23, 24] {
+            let rest = span.skip(at);
+            let fits = (24 - at) / 8;
+            assert_eq!(rest.holding(fits, 8), memory.start().as_ptr().wrapping_add(at));
+            assert!(refused(move || rest.holding(fits + 1, 8)), "from {at}");
+            assert!(refused(move || rest.holding(usize::MAX, 8)), "from {at}");
+        }
+        assert!(refused(move || span.skip(25)));
+        let piece = Span::of_piece(&memory.piece(8, 8));
+        assert_eq!(piece.holding(1, 8), memory.start().as_ptr().wrapping_add(8));
+        assert!(refused(move || piece.holding(2, 8)));
+    }
+}
