@@ -79,7 +79,14 @@ impl Tile {
     }
 
     /// Memory that somebody else showed, with so many elements.
+    ///
+    /// # Panics
+    /// If it has not so many bytes, or is not aligned for the type.
     pub(crate) fn given(memory: Memory, dtype: DType, len: usize) -> Self {
+        let fits = len.checked_mul(dtype.bytes()).is_some_and(|bytes| bytes <= memory.bytes());
+        assert!(fits, "{len} elements of {dtype} in {} bytes", memory.bytes());
+        let aligned = memory.start().addr().get().is_multiple_of(dtype.align());
+        assert!(aligned || len == 0, "elements of {dtype} out of line");
         Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }
     }
 

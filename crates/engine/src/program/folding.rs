@@ -56,6 +56,7 @@ impl BoxLoop {
         let cell = words(folds[0].cell(program.outputs()[0])?);
         let strides: Strides = first.strides.iter().map(|stride| stride / cell).collect();
         let folding = Folding { program, folds, strides: &strides };
+        self.check_alike(folding)?;
         let helpers = means.helpers;
         let cut = match helpers.threads() {
             1 => None,
@@ -69,6 +70,19 @@ impl BoxLoop {
             }),
             Some((cut, true)) => self.fold_apart(folding, tiles, helpers, &cut),
         }
+    }
+
+    /// Refuses outputs whose cells do not lie as those of the first one.
+    ///
+    /// # Panics
+    /// If there are some: the lowering fuses no such folds.
+    fn check_alike(&self, folding: Folding<'_>) -> Result<(), Error> {
+        for (places, (fold, dtype)) in self.writes.iter().zip(folding.outputs()).skip(1) {
+            let cell = words(fold.cell(dtype)?);
+            let mut steps = places.strides.iter().zip(folding.strides);
+            assert!(steps.all(|(one, first)| *one == first * cell), "folds of one loop lie alike");
+        }
+        Ok(())
     }
 
     /// Folds a piece that has its cells for itself.

@@ -124,9 +124,11 @@ impl<S: Stored> Product<'_, S> {
                     let goal = Goal { start: goal.start.wrapping_add(part), ..goal };
                     // SAFETY: the caller's promise; the room is for a panel of a block.
                     unsafe {
+                        assert!(width.next_multiple_of(W) * panel.terms <= room.1, "room");
                         self.right.from(column, first).pack::<W>((width, count), other, right);
                         for row in (0..rows).step_by(ROWS) {
                             let height = ROWS.min(rows - row);
+                            assert!(height.next_multiple_of(R) * panel.terms <= room.0, "room");
                             self.left.from(row, first).pack::<R>((height, count), one, left);
                             panel.block::<R, W>(goal.from(row, 0), (height, width));
                         }

@@ -135,3 +135,23 @@ fn raw_memory_is_touched_in_few_places() {
         rust_files().into_iter().filter(elsewhere).map(|file| file.path).collect();
     refuse("files that touch raw memory", &wrong);
 }
+
+/// The table of promises names every module with unsafe code, and no other.
+#[test]
+fn every_module_with_unsafe_code_has_a_row() {
+    let table = fs::read_to_string(root().join("docs/unsafe.md")).unwrap();
+    let rows: Vec<&str> = (table.lines())
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(path, _)| path))
+        .collect();
+    let allowance = concat!("allow(", "unsafe_code");
+    let raw = |file: &TextFile| {
+        let test = file.path.contains("/tests/") || file.path.contains("/benches/");
+        !test && file.text.contains(allowance) && !file.path.starts_with("crates/xtask/")
+    };
+    let raw: Vec<String> = rust_files().into_iter().filter(raw).map(|file| file.path).collect();
+    let missing = raw.iter().filter(|path| !rows.contains(&path.as_str())).cloned();
+    refuse("modules without a row in docs/unsafe.md", &missing.collect::<Vec<_>>());
+    let gone = rows.iter().filter(|row| !raw.iter().any(|path| path == *row));
+    let gone: Vec<String> = gone.map(|row| (*row).to_owned()).collect();
+    refuse("rows of docs/unsafe.md without a module", &gone);
+}
