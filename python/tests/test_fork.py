@@ -3,10 +3,14 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pantile as pt
 import pytest
+
+from conftest import SOON
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -108,3 +112,74 @@ def test_a_pool_of_forked_processes():
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map_async(job, [1, 4, 10]).get(120) == [0.0, 6.0, 45.0]
     assert float(pt.sum(a)) == 66.0
+
+
+#: What a script of a user does: children that look at an array, make a world, leave; then a pool.
+SCRIPT = """
+import multiprocessing, os, signal, sys
+import pantile as pt
+
+if len(sys.argv) > 1:
+    pt.init(cluster=sys.argv[1])
+a = pt.arange(12.0, dist=0).compute()
+
+def child(work):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)
+        work()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, work
+    assert float(pt.sum(a)) == 66.0, work
+
+def refused():
+    for use in (lambda: (a + 1).compute(), lambda: float(pt.sum(a)), lambda: float(a[3]), pt.ranks):
+        try:
+            use()
+        except RuntimeError as error:
+            assert "this process was forked" in str(error), error
+        else:
+            os._exit(1)
+
+def dropped():
+    global a
+    del a
+
+def leaves():
+    try:
+        sys.exit(0)
+    except SystemExit:
+        import atexit
+        atexit._run_exitfuncs()
+
+def job(n):
+    pt.init(ranks=2, backend="threads")
+    return float(pt.sum(pt.arange(float(n), dist=0)))
+
+for work in (refused, dropped, leaves, lambda: job(3)):
+    child(work)
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    assert pool.map_async(job, [1, 4, 10]).get(60) == [0.0, 6.0, 45.0]
+print(f"the sum is {float(pt.sum(a))}\\n", end="")
+"""
+
+
+def ended_well(words, count):
+    env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    env.pop("PANTILE_RANKS", None)
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=SOON)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the sum is 66.0") == count, done.stdout
+
+
+def test_children_of_a_client_of_a_cluster(tmp_path):
+    (tmp_path / "user.py").write_text(SCRIPT)
+    site = pt._core.LocalCluster(2)
+    ended_well([sys.executable, str(tmp_path / "user.py"), site.address], 1)
+
+
+@pytest.mark.skipif(not pt._core.has_mpi, reason="this build has no MPI")
+def test_children_of_mpi_processes(tmp_path):
+    (tmp_path / "user.py").write_text(SCRIPT)
+    run = [sys.executable, "-m", "pantile._command", "run", str(tmp_path / "user.py"), "-n", "2"]
+    ended_well(run, 2)
