@@ -15,6 +15,10 @@ __all__ = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "arg
            "count_nonzero", "diff", "vector_norm"]  # fmt: skip
 
 
+#: Reductions of no elements that have no result.
+_NEED_ELEMENTS = frozenset({"max", "min", "argmax", "argmin", "norminf"})
+
+
 def _axes(x: Array, axis: Any) -> list[int] | None:
     if axis is None:
         return None
@@ -31,7 +35,10 @@ def _axes(x: Array, axis: Any) -> list[int] | None:
 
 
 def _reduce(x: Array, name: str, axis: Any, keepdims: bool, correction: float = 0.0) -> Array:
-    return Array._of(x._h.reduce(name, _axes(x, axis), keepdims, float(correction)))
+    axes = _axes(x, axis)
+    if name in _NEED_ELEMENTS and 0 in (x.shape if axes is None else [x.shape[one] for one in axes]):
+        raise ValueError(f"{name} of no elements is not defined: got shape {x.shape}, axis={axis}")
+    return Array._of(x._h.reduce(name, axes, keepdims, float(correction)))
 
 
 def _total(x: Array, name: str, axis: Any, dtype: Any, keepdims: bool) -> Array:

@@ -45,3 +45,17 @@ def test_powers_of_integers_are_those_of_numpy(dtype):
     np.testing.assert_array_equal(np.asarray(a**a), plain**plain, strict=True)
     np.testing.assert_array_equal(np.asarray(a.astype("f8") ** -1), plain.astype("f8") ** -1)
     np.testing.assert_array_equal(np.asarray((a + 1) ** -1.5), (plain + 1) ** -1.5)
+
+
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 0, 3)], ids=str)
+def test_nothing_has_no_largest_element(name, shape):
+    a, b = pt.zeros(shape), np.zeros(shape)
+    for axis in [None, *range(len(shape))]:
+        if axis is None or shape[axis] == 0:
+            with pytest.raises(ValueError, match=f"{name} of no elements is not defined"):
+                getattr(pt, name)(a, axis=axis)
+            with pytest.raises(ValueError):
+                getattr(np, name)(b, axis=axis)
+        else:
+            assert getattr(pt, name)(a, axis=axis).shape == getattr(np, name)(b, axis=axis).shape
