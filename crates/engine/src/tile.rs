@@ -276,14 +276,6 @@ impl fmt::Debug for Tile {
     }
 }
 
-/// Bytes that are free on this machine, if it tells.
-#[must_use]
-pub fn available_memory() -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
