@@ -78,13 +78,14 @@ impl Budget {
     }
 
     /// Says whether so many bytes can be taken; `spare` is what this process has and does not use.
+    /// True if memory is scarce: there is enough only with that.
     ///
     /// # Errors
     /// What is needed, what is left, and the limit that leaves least.
-    pub fn ask(&mut self, needed: u64, spare: impl FnOnce() -> u64) -> Result<(), Shortage> {
+    pub fn ask(&mut self, needed: u64, spare: impl FnOnce() -> u64) -> Result<bool, Shortage> {
         self.asked = self.asked.saturating_add(needed);
         if self.asked <= self.left / UNREAD {
-            return Ok(());
+            return Ok(false);
         }
         self.ask_of(limits(), needed, spare)
     }
@@ -94,15 +95,15 @@ impl Budget {
         limits: Vec<Limit>,
         needed: u64,
         spare: impl FnOnce() -> u64,
-    ) -> Result<(), Shortage> {
-        let Some(limit) = narrowest(limits, &self.shares) else { return Ok(()) };
+    ) -> Result<bool, Shortage> {
+        let Some(limit) = narrowest(limits, &self.shares) else { return Ok(false) };
         (self.left, self.asked) = (limit.left, needed);
         if needed <= limit.left {
-            return Ok(());
+            return Ok(false);
         }
         let left = limit.left.saturating_add(spare());
         if needed <= left {
-            return Ok(());
+            return Ok(true);
         }
         let processes = self.shares.of(limit.scope);
         Err(Shortage { needed, left, limit, processes })
@@ -121,8 +122,8 @@ mod tests {
     #[test]
     fn what_is_refused_is_refused_with_numbers() {
         let mut budget = Budget::default();
-        assert_eq!(budget.ask_of(machine(100), 100, || 0), Ok(()));
-        assert_eq!(budget.ask_of(machine(100), 150, || 50), Ok(()), "with what is unused");
+        assert_eq!(budget.ask_of(machine(100), 100, || 0), Ok(false));
+        assert_eq!(budget.ask_of(machine(100), 150, || 50), Ok(true), "with what is unused");
         let shortage = budget.ask_of(machine(5 << 19), 9 << 20, || 0).unwrap_err();
         assert_eq!(
             shortage.to_string(),
@@ -135,7 +136,7 @@ mod tests {
             "1000 bytes of memory are needed (1000 bytes), and 17 (17 bytes) are left for each of \
              3 processes here of the 3.0 GiB of this machine"
         );
-        assert_eq!(budget.ask_of(Vec::new(), u64::MAX, || 0), Ok(()), "where nothing is known");
+        assert_eq!(budget.ask_of(Vec::new(), u64::MAX, || 0), Ok(false), "where nothing is known");
     }
 
     #[test]

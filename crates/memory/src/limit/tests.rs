@@ -175,10 +175,7 @@ fn what_ulimit_says_is_this_process_alone() {
 #[test]
 fn two_machines_are_told_apart() {
     let files = |boot: &'static str| {
-        [
-            ("proc/sys/kernel/random/boot_id", boot),
-            ("proc/meminfo", "MemAvailable: 1 kB\n"),
-        ]
+        [("proc/sys/kernel/random/boot_id", boot), ("proc/meminfo", "MemAvailable: 1 kB\n")]
     };
     let scopes = |tree: &Tree| limits_below(&tree.0)[0].scope;
     let (one, same, other) =

@@ -148,6 +148,6 @@ fn numbers_of_a_smaller_mesh_can_be_used() {
 fn what_does_not_fit_is_refused_with_numbers() {
     let world = World::threads(2).unwrap();
     let text = (world.zeros(&[1 << 46]) + 1.0).compute().unwrap_err().to_string();
-    assert!(text.contains("needs") && text.contains("are free"), "{text}");
+    assert!(text.contains("bytes of memory are needed") && text.contains("are left of"), "{text}");
     assert_eq!(world.ones(&[3]).sum().item::<f64>().unwrap(), 3.0);
 }
