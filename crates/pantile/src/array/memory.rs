@@ -61,6 +61,23 @@ impl World {
         }
         Ok(())
     }
+
+    /// Refuses to take so many bytes for elements that this process gives or gets.
+    ///
+    /// # Errors
+    /// What is needed, what is left, and the limit that leaves least.
+    pub fn check_bytes(&self, bytes: usize) -> Result<(), Fault> {
+        if bytes < SMALL {
+            return Ok(());
+        }
+        let asked = lock(&self.inner.allowance).budget.ask(bytes as u64, || 0);
+        asked.map(drop).map_err(|shortage| {
+            let rank = self.inner.hosted.first().copied().unwrap_or(0);
+            let message = format!("these elements: {shortage}");
+            let error = Error::OutOfMemory { rank, reason: shortage.to_string(), ended: false };
+            Fault { message, place: Place::default(), rank: Some(Box::new(error)) }
+        })
+    }
 }
 
 /// The first rank of all processes that is short of memory, and what it says.
