@@ -487,6 +487,13 @@ impl Crew {
         sum
     }
 
+    /// Bytes that the hosted ranks keep for what they send and receive.
+    pub fn staging_bytes(&mut self) -> usize {
+        let mut sum = 0;
+        self.each(|hand| sum += hand.engine.staging_bytes());
+        sum
+    }
+
     /// While memory is scarce, the hosted ranks hold no more than they have now where they can.
     pub fn set_scarce(&mut self, scarce: bool) {
         self.each(|hand| hand.engine.pool().set_scarce(scarce));
