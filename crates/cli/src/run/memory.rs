@@ -1,11 +1,11 @@
 //! Is there enough memory? Asked before anything runs.
 
 use anyhow::{Result, bail};
-use pantile_engine::available_memory;
+use pantile_engine::limit::{LimitKind, limits};
 use pantile_ir::lower::Executable;
 
 use crate::numbers::{bytes, size};
-use crate::program::hosted_ranks;
+use crate::program::{hosted_ranks, own_ranks};
 
 /// Beyond so many ranks not each of them is looked at.
 const LISTED: usize = 4096;
@@ -18,8 +18,10 @@ pub(super) fn check(executable: &Executable, limit: Option<usize>) -> Result<()>
     let hosted = hosted_ranks(executable.ranks).max(1);
     let (limit, why) = match limit {
         Some(limit) => (limit, "--memory allows".to_owned()),
-        None => match available_memory() {
-            Some(free) => (free / hosted, format!("each of {} ranks here can have", size(hosted))),
+        None => match narrowest(executable.ranks) {
+            Some((share, limit)) => {
+                (share, format!("of {limit} each of {} ranks here can have", size(hosted)))
+            }
             None => return Ok(()),
         },
     };
@@ -33,4 +35,15 @@ pub(super) fn check(executable: &Executable, limit: Option<usize>) -> Result<()>
         ),
         _ => Ok(()),
     }
+}
+
+/// The least that a rank can have, and what sets that limit. What is this process's alone is shared by
+/// its ranks, all else by the ranks of this machine.
+fn narrowest(ranks: usize) -> Option<(usize, LimitKind)> {
+    let shares = limits().into_iter().map(|limit| {
+        let sharers = if limit.scope.is_some() { hosted_ranks(ranks) } else { own_ranks(ranks) };
+        let left = usize::try_from(limit.left).unwrap_or(usize::MAX);
+        (left / sharers.max(1), limit.kind)
+    });
+    shares.min_by_key(|(share, _)| *share)
 }
