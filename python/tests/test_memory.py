@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import pantile as pt
+from pantile import _core
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 
@@ -79,3 +80,34 @@ def test_the_error_is_one_of_pythons():
     with pytest.raises(MemoryError, match="bytes of memory are needed"):
         (pt.zeros((1 << 46,)) + 1.0).compute()
     assert float(pt.ones((3,)).sum()) == 3
+
+
+PROCESSES = """
+import resource
+import pantile as pt
+pt.init()
+status = open("/proc/self/status").read()
+used = int(status.split("VmSize:")[1].split()[0]) * 1024
+if pt.rank() == 1:
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), resource.RLIM_INFINITY))
+for _ in range(3):
+    try:
+        (pt.zeros((3 << 27,)) + 1.0).compute()
+    except MemoryError as error:
+        assert "on rank 1: 1073741824 bytes of memory are needed" in str(error), error
+        assert "(ulimit -v)" in str(error), error
+    else:
+        raise AssertionError("it does not fit")
+    assert float(pt.ones((3000, 1000)).sum()) == 3e6
+"""
+
+
+@pytest.mark.skipif(not _core.has_mpi, reason="this build has no MPI")
+def test_what_one_process_may_not_have_all_refuse(tmp_path):
+    script = tmp_path / "limited.py"
+    script.write_text(PROCESSES)
+    words = [sys.executable, "-m", "pantile._command", "run", str(script), "-n", "3"]
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, **allowed}
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
