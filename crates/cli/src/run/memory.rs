@@ -15,12 +15,13 @@ const LISTED: usize = 4096;
 /// # Errors
 /// What it needs and what there is.
 pub(super) fn check(executable: &Executable, limit: Option<usize>) -> Result<()> {
-    let hosted = hosted_ranks(executable.ranks).max(1);
     let (limit, why) = match limit {
-        Some(limit) => (limit, "--memory allows".to_owned()),
+        Some(limit) => (limit, format!("--memory allows {}", bytes(limit as u128))),
         None => match narrowest(executable.ranks) {
             Some((share, limit)) => {
-                (share, format!("of {limit} each of {} ranks here can have", size(hosted)))
+                let hosted = size(hosted_ranks(executable.ranks).max(1));
+                let share_text = bytes(share as u128);
+                (share, format!("each of {hosted} ranks here can have {share_text} of {limit}"))
             }
             None => return Ok(()),
         },
@@ -29,9 +30,8 @@ pub(super) fn check(executable: &Executable, limit: Option<usize>) -> Result<()>
     let most = ranks.map(|rank| (executable.needed_bytes(rank), std::cmp::Reverse(rank))).max();
     match most {
         Some((needed, std::cmp::Reverse(rank))) if needed > limit => bail!(
-            "the program needs {} on rank {rank}, but {why} {}: more ranks, or a larger --memory",
-            bytes(needed as u128),
-            bytes(limit as u128)
+            "the program needs {} on rank {rank}, but {why}: more ranks, or a larger --memory",
+            bytes(needed as u128)
         ),
         _ => Ok(()),
     }
