@@ -20,7 +20,7 @@ from ._absent import *  # noqa: F403
 from ._array import Array
 from ._blocks import map_blocks, map_overlap, stencil
 from ._core import Fault as PantileError
-from ._core import WorkerLost
+from ._core import OutOfMemory, WorkerLost
 from ._core import version as __version__
 from ._creation import (
     arange,
@@ -98,7 +98,7 @@ __all__ = [
     "linspace", "load", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",
     "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum", "mean", "Mesh",
     "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative", "newaxis", "nextafter",
-    "no_comm", "nonzero", "not_equal", "ones", "ones_like", "PantileError", "permute_dims", "pi",
+    "no_comm", "nonzero", "not_equal", "ones", "ones_like", "OutOfMemory", "PantileError", "permute_dims", "pi",
     "positive", "pow", "prod", "progress", "random", "rank", "ranks", "real", "reciprocal",
     "remainder", "repeat", "reshape", "result_type", "roll", "round", "save", "searchsorted",
     "Section", "sign", "signbit", "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack",

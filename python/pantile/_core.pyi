@@ -6,7 +6,7 @@ from typing import Any, Self, final
 
 __all__ = [
     "version", "has_mpi", "command", "mpi_library", "thresholds", "launched", "World", "Array", "Buffer", "Fault",
-    "WorkerLost", "LocalCluster", "local_worker",
+    "OutOfMemory", "WorkerLost", "LocalCluster", "local_worker",
     "Rank", "Ender", "Team", "Movement", "halos", "thread_ranks",
     "Distribution", "Plan",
     "Memory", "dap_findings", "dap_straightened", "dap_num_owned", "dnpy_header", "dnpy_read",
@@ -18,6 +18,9 @@ has_mpi: bool
 
 class Fault(RuntimeError):
     """What went wrong with an array or between ranks, with the line that asked for it."""
+
+class OutOfMemory(Fault, MemoryError):
+    """There is not enough memory; nothing was computed, and everything goes on."""
 
 class WorkerLost(Fault):
     """A worker of a cluster that had ranks is gone, or does not answer any more: `worker` is its name."""

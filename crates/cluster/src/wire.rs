@@ -9,7 +9,7 @@
 use prost::{Enumeration, Message, Oneof};
 
 /// The version of all messages; changes with any of them, and both sides must have the same.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Largest message of the control plane.
 pub const MESSAGE_MAX: usize = 16 << 20;
@@ -56,6 +56,12 @@ pub struct Hello {
     pub memory: u64,
     #[prost(uint32, tag = "5")]
     pub ranks: u32,
+    /// The same number for all workers that draw from the same memory; zero if no other does.
+    #[prost(uint64, tag = "6")]
+    pub scope: u64,
+    /// True if the memory is what the worker was told to use, false if it is what is free.
+    #[prost(bool, tag = "7")]
+    pub stated: bool,
 }
 
 /// A rank of a world: the worker that hosts it, and where its elements are sent.
@@ -249,6 +255,9 @@ pub mod order {
         Counts(super::Session),
         #[prost(message, tag = "8")]
         Leave(super::Session),
+        /// Bytes of memory that the worker may use from now on: its share of what is free.
+        #[prost(uint64, tag = "9")]
+        Memory(u64),
     }
 }
 

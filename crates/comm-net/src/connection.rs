@@ -171,7 +171,13 @@ impl Receiver {
     /// [`NetError::Frame`] if what came is none, is too long or was cut; [`NetError::System`].
     pub fn receive(&mut self) -> Result<Frame, NetError> {
         let (front, head) = self.receive_head()?;
-        let mut body = vec![0; front.body];
+        let mut body = Vec::new();
+        body.try_reserve_exact(front.body).map_err(|_| NetError::System {
+            what: "room for a frame from",
+            address: self.wire.peer().to_string(),
+            reason: format!("there is no memory of {} bytes", front.body),
+        })?;
+        body.resize(front.body, 0);
         self.receive_body(&mut body)?;
         Ok(Frame { kind: front.kind, head, body })
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use pantile_memory::Buffer;
+use pantile_memory::{Buffer, OutOfMemory};
 
 mod ranges;
 
@@ -56,11 +56,22 @@ impl Memory {
     /// New memory, all zero, aligned to a cache line.
     ///
     /// # Panics
-    /// If there is no such amount of memory.
+    /// With an [`OutOfMemory`] if there is no such amount of memory.
     #[must_use]
     pub fn zeroed(bytes: usize) -> Self {
-        let buffer = Buffer::zeroed(bytes);
-        let start = buffer.start();
+        Self::of(Buffer::zeroed(bytes))
+    }
+
+    /// The same, if there is such an amount of memory.
+    ///
+    /// # Errors
+    /// How many bytes were asked for.
+    pub fn try_zeroed(bytes: usize) -> Result<Self, OutOfMemory> {
+        Buffer::try_zeroed(bytes).map(Self::of)
+    }
+
+    fn of(buffer: Buffer) -> Self {
+        let (start, bytes) = (buffer.start(), buffer.bytes());
         Self { block: Arc::new(Block { start, bytes, owner: Owner::Own { _buffer: buffer } }) }
     }
 

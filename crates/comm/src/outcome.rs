@@ -4,6 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use pantile_memory::OutOfMemory;
+
 use crate::{Failure, Rank};
 
 /// What became of one rank of a world.
@@ -14,6 +16,8 @@ pub enum RankError<E> {
     Returned(E),
     /// Its program panicked.
     Panicked(String),
+    /// The system gave its program no memory.
+    OutOfMemory(OutOfMemory),
 }
 
 impl<E: fmt::Display> RankError<E> {
@@ -24,7 +28,10 @@ impl<E: fmt::Display> RankError<E> {
     pub fn catch<T>(program: impl FnOnce() -> Result<T, E>) -> Result<T, Self> {
         match catch_unwind(AssertUnwindSafe(program)) {
             Ok(returned) => returned.map_err(Self::Returned),
-            Err(panic) => Err(Self::Panicked(panic_message(&*panic))),
+            Err(panic) => Err(match panic.downcast_ref::<OutOfMemory>() {
+                Some(error) => Self::OutOfMemory(*error),
+                None => Self::Panicked(panic_message(&*panic)),
+            }),
         }
     }
 
@@ -34,6 +41,7 @@ impl<E: fmt::Display> RankError<E> {
         let reason = match self {
             Self::Returned(error) => format!("its program returned an error: {error}"),
             Self::Panicked(message) => format!("its program panicked: {message}"),
+            Self::OutOfMemory(error) => format!("its program cannot go on: {error}"),
         };
         Failure { culprit: rank, call: None, reason }
     }
@@ -44,6 +52,7 @@ impl<E: fmt::Display> fmt::Display for RankError<E> {
         match self {
             Self::Returned(error) => error.fmt(out),
             Self::Panicked(message) => write!(out, "panicked: {message}"),
+            Self::OutOfMemory(error) => error.fmt(out),
         }
     }
 }
@@ -54,6 +63,7 @@ impl<E: std::error::Error> std::error::Error for RankError<E> {}
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .or_else(|| panic.downcast_ref::<OutOfMemory>().map(OutOfMemory::to_string))
         .unwrap_or_else(|| "a panic without a text".to_owned())
 }
 
@@ -67,6 +77,17 @@ mod tests {
         assert_eq!(message(Box::new("a")), "a");
         assert_eq!(message(Box::new("b".to_owned())), "b");
         assert_eq!(message(Box::new(3)), "a panic without a text");
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error_of_its_own() {
+        let bytes = 1 << 60;
+        let error = RankError::<String>::catch(|| Ok(crate::Memory::zeroed(bytes))).unwrap_err();
+        assert_eq!(error, RankError::OutOfMemory(OutOfMemory { bytes }));
+        assert_eq!(error.to_string(), format!("the system gave no memory of {bytes} bytes"));
+        let failure = error.to_failure(1).to_string();
+        assert!(failure.starts_with("rank 1 failed: its program cannot go on: "), "{failure}");
+        assert_eq!(crate::Memory::try_zeroed(bytes).err(), Some(OutOfMemory { bytes }));
     }
 
     #[test]

@@ -230,7 +230,9 @@ impl Crew {
         match fault {
             None => Ok(()),
             Some(error) => {
-                self.failure = Some(error.clone());
+                if !goes_on(&error) {
+                    self.failure = Some(error.clone());
+                }
                 Err(error)
             }
         }
@@ -251,7 +253,7 @@ impl Crew {
         }
         let mut faults = Vec::new();
         let waited = self.wait(may_stop, &mut faults);
-        if let Some(refused) = faults.iter().find(|fault| matches!(fault, Error::Refused { .. })) {
+        if let Some(refused) = faults.iter().find(|fault| goes_on(fault)) {
             return Err(refused.clone());
         }
         if self.failure.is_none() {
@@ -342,7 +344,7 @@ impl Crew {
             unreachable!("only asked of ranks that are elsewhere")
         };
         f(&mut **hands).inspect_err(|error| {
-            if !matches!(error, Error::Refused { .. }) {
+            if !goes_on(error) {
                 self.failure = Some(error.clone());
             }
         })
@@ -485,6 +487,18 @@ impl Crew {
         sum
     }
 
+    /// Bytes that the hosted ranks keep for what they send and receive.
+    pub fn staging_bytes(&mut self) -> usize {
+        let mut sum = 0;
+        self.each(|hand| sum += hand.engine.staging_bytes());
+        sum
+    }
+
+    /// While memory is scarce, the hosted ranks hold no more than they have now where they can.
+    pub fn set_scarce(&mut self, scarce: bool) {
+        self.each(|hand| hand.engine.pool().set_scarce(scarce));
+    }
+
     /// Bytes that the hosted ranks keep for arrays to come.
     pub fn spare_bytes(&mut self) -> usize {
         let mut sum = 0;
@@ -520,6 +534,11 @@ fn share_out(hands: &[Arc<Mutex<Hand>>], orders: &Orders, job: &Arc<Job>) {
         orders.answer(done);
         orders.look_for_answers();
     }
+}
+
+/// True for what was refused before anything was done.
+fn goes_on(error: &Error) -> bool {
+    matches!(error, Error::Refused { .. } | Error::OutOfMemory { ended: false, .. })
 }
 
 /// Whoever failed by itself says more than those who heard of it.

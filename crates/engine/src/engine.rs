@@ -489,6 +489,11 @@ impl Engine {
         }
     }
 
+    /// Bytes of stations and message buffers that are kept for the next movements.
+    pub(crate) fn staging_bytes(&self) -> usize {
+        self.scratch.bytes() + self.stations.iter().map(Memory::bytes).sum::<usize>()
+    }
+
     fn keep(&mut self, key: Key, movement: Movement) -> Arc<Movement> {
         let movement = Arc::new(movement);
         if self.movements.insert(key, Arc::clone(&movement)).is_none() {

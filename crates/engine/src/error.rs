@@ -4,6 +4,7 @@ use std::fmt;
 
 use pantile_comm::{CommError, Rank};
 use pantile_kernels::DType;
+use pantile_memory::{OutOfMemory, limit};
 
 /// Why a movement cannot be made or run.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +88,16 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// There is not enough memory.
+    OutOfMemory {
+        /// For which rank.
+        rank: Rank,
+        /// What is needed, what is left, and which limit leaves least.
+        reason: String,
+        /// False if nothing was computed, and everything goes on; true if the world has ended,
+        /// because memory was missing in the middle of a program.
+        ended: bool,
+    },
     /// A rank panicked; that is a fault of this library.
     Panicked {
         /// Which rank.
@@ -146,6 +157,12 @@ impl fmt::Display for Error {
                 "this process was forked: the ranks of its arrays stayed with the parent process; \
                  start a new world here (in Python: pt.init())"
             ),
+            Self::OutOfMemory { rank, reason, ended: false } => {
+                write!(out, "rank {rank}: {reason}")
+            }
+            Self::OutOfMemory { rank, reason, ended: true } => {
+                write!(out, "rank {rank}: {reason}; this happened in a program, so the ranks ended")
+            }
             Self::Panicked { rank, message } => write!(out, "rank {rank} panicked: {message}"),
             Self::NoSuchRank { rank, size } => {
                 write!(out, "the distribution names rank {rank}, but the world has {size} ranks")
@@ -162,6 +179,17 @@ impl std::error::Error for Error {
             Self::Comm(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl Error {
+    /// What it means for a rank that the system gave no memory.
+    pub(crate) fn out_of_memory(rank: Rank, error: OutOfMemory, ended: bool) -> Self {
+        let narrowest = limit::narrowest(limit::limits(), &limit::Shares::default());
+        let left = narrowest.map_or_else(String::new, |limit| {
+            format!(": {} bytes are left of the {} of {}", limit.left, limit.total, limit.kind)
+        });
+        Self::OutOfMemory { rank, reason: format!("{error}{left}"), ended }
     }
 }
 

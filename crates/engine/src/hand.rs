@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pantile_comm::{Communicator, RankError};
+use pantile_comm::{Call, Communicator, RankError};
 use smallvec::SmallVec;
 
 use crate::{ArrayId, Engine, Error, Given, Job, Made, Runner, Tile};
@@ -13,6 +13,9 @@ const KEPT: usize = 256;
 
 /// Programs of more operations, of all ranks together, take their time: about a millisecond.
 pub(super) const BRIEF: usize = 1 << 22;
+
+/// Ranks agree that all have the memory of a program from so many bytes on, of all ranks together.
+const LARGE: usize = 32 << 20;
 
 /// One rank at work.
 pub(crate) struct Hand {
@@ -29,6 +32,8 @@ struct Ready {
     runner: Runner,
     /// It is soon done.
     brief: bool,
+    /// Its memory is taken before anything else is done.
+    large: bool,
 }
 
 impl Hand {
@@ -46,12 +51,47 @@ impl Hand {
     pub(crate) fn run(&mut self, job: &Job) -> Result<(), Error> {
         let result = RankError::catch(|| self.try_run(job));
         result.map_err(|error| {
-            let failure = error.to_failure(self.engine.rank());
-            self.engine.communicator().abort(failure);
+            let rank = self.engine.rank();
+            if let RankError::Returned(error @ Error::OutOfMemory { ended: false, .. }) = error {
+                // All ranks agreed on it before the first step.
+                return error;
+            }
+            self.engine.communicator().abort(error.to_failure(rank));
             match error {
                 RankError::Returned(error) => error,
-                other => Error::Panicked { rank: self.engine.rank(), message: other.to_string() },
+                RankError::OutOfMemory(error) => Error::out_of_memory(rank, error, true),
+                other => Error::Panicked { rank, message: other.to_string() },
             }
+        })
+    }
+
+    /// Takes the memory of a large program on all ranks, or on none: a rank without it would leave
+    /// the others waiting in the middle of it.
+    fn reserve(&mut self, at: usize) -> Result<(), Error> {
+        let Self { engine, runners, .. } = self;
+        let Ready { key, runner, large, .. } = &mut runners[at];
+        if !*large {
+            return Ok(());
+        }
+        let (rank, size) = (engine.rank(), engine.size());
+        let own = runner.reserve(engine);
+        let own = own.map_err(|error| Error::out_of_memory(rank, error, false));
+        if size == 1 {
+            return own;
+        }
+        let record = match &own {
+            Err(Error::OutOfMemory { reason, .. }) => reason.as_bytes(),
+            _ => &[],
+        };
+        let team: Vec<usize> = (0..size).collect();
+        #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
+        let call = Call::here("memory for a program", *key as u64);
+        let heard = engine.gather(&call, &team, record)?;
+        let short = heard.iter().position(|record| !record.is_empty());
+        short.map_or(Ok(()), |rank| {
+            runner.let_go();
+            let reason = String::from_utf8_lossy(&heard[rank]).into_owned();
+            Err(Error::OutOfMemory { rank, reason, ended: false })
         })
     }
 
@@ -60,6 +100,7 @@ impl Hand {
             self.store.remove(id);
         }
         let at = self.runner(job)?;
+        self.reserve(at)?;
         let Self { engine, store, runners, made } = self;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for number in &job.numbers {
@@ -112,7 +153,8 @@ impl Hand {
         }
         let runner = Runner::new(&mut self.engine, Arc::clone(&job.executable))?;
         let brief = job.executable.work() <= BRIEF;
-        self.runners.push(Ready { key: job.key, runner, brief });
+        let large = !job.light && job.executable.total_bytes() >= LARGE;
+        self.runners.push(Ready { key: job.key, runner, brief, large });
         Ok(self.runners.len() - 1)
     }
 }

@@ -63,6 +63,7 @@ pub use foreign::{Foreign, Pick, TilePlaces};
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
 pub use pantile_memory::process;
+pub use pantile_memory::{OutOfMemory, available_memory, limit};
 pub use places::Frame;
 pub use pool::Pool;
 pub use program::{Event, Given, Made, Overlap, Runner};
@@ -70,4 +71,4 @@ pub use scheme::{Scheme, SchemeError};
 pub use threads::{THREADS_MAX, ThreadsError, check_threads, threads_from_text};
 #[doc(hidden)]
 pub use thresholds::thresholds;
-pub use tile::{Tile, available_memory};
+pub use tile::Tile;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use pantile_comm::Memory;
 use pantile_kernels::DType;
+use pantile_memory::OutOfMemory;
 
 use crate::Tile;
 
@@ -51,55 +52,74 @@ struct Free {
     used: usize,
     /// The most that was in use lately, and when.
     peak: Option<(usize, Instant)>,
+    /// No more may be held in all than now.
+    scarce: bool,
 }
 
 impl Pool {
     /// A tile of so many elements of any value.
     ///
     /// # Panics
-    /// If there is not so much memory.
+    /// With an [`OutOfMemory`] if there is not so much memory.
     pub(crate) fn tile(&self, dtype: DType, len: usize) -> Tile {
-        let bytes = len.checked_mul(dtype.bytes()).expect("a tile fits into memory");
-        let memory = match bytes {
-            // Under guards every tile ends with its buffer, and none is used again.
-            _ if pantile_memory::guarded() => return Tile::zeroed(dtype, len).poisoned(),
-            ..SMALL => return Tile::zeroed(dtype, len).poisoned(),
-            SMALL..LARGE => self.small(dtype, bytes.next_multiple_of(FINE_GRAIN)),
-            _ => self.large(dtype, bytes.next_multiple_of(GRAIN)),
-        };
-        Tile::pooled(memory, dtype, len, self.clone()).poisoned()
+        self.try_tile(dtype, len).unwrap_or_else(|error| std::panic::panic_any(error))
     }
 
-    fn small(&self, dtype: DType, bytes: usize) -> Memory {
+    /// A tile of so many elements of any value, if there is so much memory.
+    ///
+    /// # Errors
+    /// How many bytes were asked for.
+    pub(crate) fn try_tile(&self, dtype: DType, len: usize) -> Result<Tile, OutOfMemory> {
+        let bytes = len.saturating_mul(dtype.bytes());
+        let memory = match bytes {
+            // Under guards every tile ends with its buffer, and none is used again.
+            _ if pantile_memory::guarded() => return Ok(Tile::try_zeroed(dtype, len)?.poisoned()),
+            ..SMALL => return Ok(Tile::try_zeroed(dtype, len)?.poisoned()),
+            SMALL..LARGE => self.small(dtype, bytes.next_multiple_of(FINE_GRAIN))?,
+            _ => {
+                let rounded = bytes.checked_next_multiple_of(GRAIN).ok_or(OutOfMemory { bytes });
+                self.large(dtype, rounded?)?
+            }
+        };
+        Ok(Tile::pooled(memory, dtype, len, self.clone()).poisoned())
+    }
+
+    fn small(&self, dtype: DType, bytes: usize) -> Result<Memory, OutOfMemory> {
         let wanted = |(truths, memory): &(bool, Memory)| {
             *truths == (dtype == DType::Bool) && memory.bytes() == bytes
         };
         let mut state = self.lock();
         match state.few.iter().rposition(wanted) {
-            Some(place) => state.few.remove(place).1,
+            Some(place) => Ok(state.few.remove(place).1),
             None => {
                 drop(state);
-                Memory::zeroed(bytes)
+                Memory::try_zeroed(bytes)
             }
         }
     }
 
-    fn large(&self, dtype: DType, bytes: usize) -> Memory {
+    fn large(&self, dtype: DType, bytes: usize) -> Result<Memory, OutOfMemory> {
+        let mut state = self.lock();
+        let key = (dtype == DType::Bool, bytes);
+        if let Some(memory) = state.blocks.get_mut(&key).and_then(Vec::pop) {
+            state.free -= bytes;
+            state.take(bytes, Instant::now());
+            return Ok(memory);
+        }
+        if state.scarce {
+            let kept = state.free.saturating_sub(bytes);
+            state.shrink_to(kept);
+        }
+        drop(state);
+        let memory = Memory::try_zeroed(bytes).or_else(|_| {
+            // What is kept for later may be what is missing now.
+            self.clear();
+            Memory::try_zeroed(bytes)
+        })?;
         let mut state = self.lock();
         state.take(bytes, Instant::now());
-        let key = (dtype == DType::Bool, bytes);
-        let known = state.blocks.get_mut(&key).and_then(Vec::pop);
-        match known {
-            Some(memory) => {
-                state.free -= bytes;
-                memory
-            }
-            None => {
-                state.shrink(Instant::now());
-                drop(state);
-                Memory::zeroed(bytes)
-            }
-        }
+        state.shrink(Instant::now());
+        Ok(memory)
     }
 
     /// So many elements whose bytes a function writes, as [`Tile::filled`] makes them, in memory that
@@ -123,6 +143,18 @@ impl Pool {
         let mut tile = self.tile(dtype, len);
         fill(tile.bytes_mut())?;
         Ok(Some(tile))
+    }
+
+    /// Lets go all that is not used.
+    pub fn clear(&self) {
+        let mut state = self.lock();
+        state.few.clear();
+        state.shrink_to(0);
+    }
+
+    /// While memory is scarce, a new block lets go as much as it takes, if so much is unused.
+    pub fn set_scarce(&self, scarce: bool) {
+        self.lock().scarce = scarce;
     }
 
     /// Lets go what was not used lately.
@@ -183,7 +215,11 @@ impl Free {
 
     /// No more is free than was in use lately, apart from a little.
     fn shrink(&mut self, now: Instant) {
-        let most = self.recent(now).max(self.used).max(SPARE);
+        self.shrink_to(self.recent(now).max(self.used).max(SPARE));
+    }
+
+    /// No more than so many bytes of large blocks are free.
+    fn shrink_to(&mut self, most: usize) {
         while self.free > most {
             let Some(mut last) = self.blocks.last_entry() else { return };
             if let Some(memory) = last.get_mut().pop() {
@@ -279,6 +315,37 @@ mod tests {
         drop(kept);
         pool.lock().shrink(later);
         assert!(pool.lock().free <= SPARE);
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error_and_changes_nothing() {
+        let pool = Pool::default();
+        drop(pool.tile(DType::U8, SPARE / 2));
+        assert_eq!(pool.lock().free, SPARE / 2);
+        let bytes = 1 << 60;
+        let error = pool.try_tile(DType::U8, bytes).err();
+        assert_eq!(error, Some(OutOfMemory { bytes }));
+        assert_eq!(pool.lock().used, 0);
+        assert_eq!(pool.free_bytes(), 0, "what was kept might have helped");
+        assert!(pool.try_tile(DType::F64, usize::MAX / 2).is_err());
+        drop(pool.tile(DType::U8, SPARE));
+    }
+
+    #[test]
+    fn while_memory_is_scarce_new_blocks_take_the_place_of_unused_ones() {
+        let pool = Pool::default();
+        drop(pool.tile(DType::U8, SPARE / 4));
+        pool.set_scarce(true);
+        let other = pool.tile(DType::U8, SPARE / 8);
+        assert_eq!(pool.lock().free, 0);
+        drop(other);
+        let again = pool.tile(DType::U8, SPARE / 8);
+        assert_eq!(pool.lock().free, 0, "the same block");
+        pool.set_scarce(false);
+        let third = pool.tile(DType::U8, SPARE / 2);
+        drop((again, third));
+        pool.clear();
+        assert_eq!(pool.free_bytes(), 0);
     }
 
     #[test]

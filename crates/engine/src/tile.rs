@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pantile_comm::Memory;
 use pantile_kernels::{DType, Element};
+use pantile_memory::OutOfMemory;
 
 use crate::pool::Pool;
 
@@ -42,11 +43,19 @@ impl Tile {
     /// `len` zeros.
     ///
     /// # Panics
-    /// If there is not so much memory.
+    /// With an [`OutOfMemory`] if there is not so much memory.
     #[must_use]
     pub fn zeroed(dtype: DType, len: usize) -> Self {
-        let bytes = len.checked_mul(dtype.bytes()).expect("a tile fits into memory");
-        Self { memory: Memory::zeroed(bytes), dtype, len, pool: None, open: AtomicBool::new(false) }
+        Self::try_zeroed(dtype, len).unwrap_or_else(|error| std::panic::panic_any(error))
+    }
+
+    /// `len` zeros, if there is so much memory.
+    ///
+    /// # Errors
+    /// How many bytes were asked for.
+    pub fn try_zeroed(dtype: DType, len: usize) -> Result<Self, OutOfMemory> {
+        let memory = Memory::try_zeroed(len.saturating_mul(dtype.bytes()))?;
+        Ok(Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) })
     }
 
     /// No elements; costs nothing.
@@ -281,14 +290,6 @@ impl fmt::Debug for Tile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Tile({} of {})", self.len, self.dtype)
     }
-}
-
-/// Bytes that are free on this machine, if it tells.
-#[must_use]
-pub fn available_memory() -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The one place where memory for elements comes from.
 #![allow(unsafe_code, reason = "allocates")]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -10,6 +10,21 @@ use crate::pages::Mapping;
 
 /// Start of every buffer: a cache line, enough for every vector instruction.
 pub const ALIGNMENT: usize = 64;
+
+/// The system gave no memory of this size: what allocations return, or panic with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// Bytes that were asked for.
+    pub bytes: usize,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the system gave no memory of {} bytes", self.bytes)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
 
 /// Bytes that belong to this value alone.
 ///
@@ -37,22 +52,31 @@ impl Buffer {
     /// New bytes, all zero.
     ///
     /// # Panics
-    /// If there is no such amount of memory.
+    /// With an [`OutOfMemory`] if there is no such amount of memory.
     #[must_use]
     pub fn zeroed(bytes: usize) -> Self {
+        Self::try_zeroed(bytes).unwrap_or_else(|error| std::panic::panic_any(error))
+    }
+
+    /// New bytes, all zero, if there is such an amount of memory.
+    ///
+    /// # Errors
+    /// How many bytes were asked for.
+    pub fn try_zeroed(bytes: usize) -> Result<Self, OutOfMemory> {
         if let Some(guarded) = Guarded::new(bytes) {
             let start = guarded.start();
-            return Self { start, bytes, source: Source::Guarded { _guarded: guarded } };
+            return Ok(Self { start, bytes, source: Source::Guarded { _guarded: guarded } });
         }
         if let Some(mapping) = Mapping::new(bytes) {
             let start = mapping.start();
-            return Self { start, bytes, source: Source::Pages { _mapping: mapping } };
+            return Ok(Self { start, bytes, source: Source::Pages { _mapping: mapping } });
         }
-        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).expect("fits the machine");
+        let error = OutOfMemory { bytes };
+        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| error)?;
         // SAFETY: the layout has a size of at least one.
         let start = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
-        Self { start, bytes, source: Source::Allocator(layout) }
+        let start = NonNull::new(start).ok_or(error)?;
+        Ok(Self { start, bytes, source: Source::Allocator(layout) })
     }
 
     /// The first byte.
@@ -80,5 +104,23 @@ impl Drop for Buffer {
 impl fmt::Debug for Buffer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Buffer({} bytes)", self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_there_is_is_an_error() {
+        for bytes in [1 << 46, 1 << 60, usize::MAX] {
+            let error = Buffer::try_zeroed(bytes).expect_err("no machine has it");
+            assert_eq!(error, OutOfMemory { bytes });
+            let panic = std::panic::catch_unwind(|| Buffer::zeroed(bytes)).expect_err("the same");
+            assert_eq!(panic.downcast_ref::<OutOfMemory>(), Some(&error));
+        }
+        let text = OutOfMemory { bytes: 12 }.to_string();
+        assert_eq!(text, "the system gave no memory of 12 bytes");
+        assert_eq!(Buffer::try_zeroed(100).map(|buffer| buffer.bytes()), Ok(100));
     }
 }

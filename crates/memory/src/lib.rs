@@ -9,12 +9,14 @@
 
 mod buffer;
 mod guard;
+pub mod limit;
 mod pages;
 mod process;
 mod scratch;
 
-pub use buffer::{ALIGNMENT, Buffer};
+pub use buffer::{ALIGNMENT, Buffer, OutOfMemory};
 pub use guard::guarded;
+pub use limit::available_memory;
 pub use pages::LARGE;
 pub use process::process;
 pub use scratch::Scratch;

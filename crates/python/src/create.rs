@@ -154,8 +154,10 @@ impl World {
         let make = |home: &Distribution, rank: usize| -> Result<Tile, Both> {
             let runs = array::runs_of(home, rank);
             let bytes = Python::attach(|py| {
-                let given = tile.bind(py).call1((rank, runs))?;
-                PyBuffer::<u8>::get(&given)?.to_vec(py)
+                let given = PyBuffer::<u8>::get(&tile.bind(py).call1((rank, runs))?)?;
+                // The bytes, and the tile.
+                world.check_bytes(2 * given.len_bytes()).map_err(|error| fault(&error))?;
+                given.to_vec(py)
             })?;
             Tile::from_bytes(dtype, &bytes).ok_or_else(|| {
                 let words = format!("rank {rank}: the bytes of a tile are no elements of {dtype}");
@@ -179,12 +181,16 @@ impl World {
         check: bool,
     ) -> PyResult<Array> {
         let dtype = dtype_of(dtype)?;
-        let bytes = PyBuffer::<u8>::get(bytes)?.to_vec(py)?;
+        let bytes = PyBuffer::<u8>::get(bytes)?;
+        // The whole array, and the parts of ranks with a copy of one of them.
+        self.inner.check_bytes(3 * bytes.len_bytes()).map_err(|error| fault(&error))?;
+        let bytes = bytes.to_vec(py)?;
         let whole = Tile::from_bytes(dtype, &bytes);
         let Some(whole) = whole.filter(|tile| Some(tile.len()) == count(&shape)) else {
             let words = format!("got {} bytes for shape {shape:?} of {dtype}", bytes.len());
             return Err(PyValueError::new_err(words));
         };
+        drop(bytes);
         let world = placed(self, dist);
         let place = user_place(py).unwrap_or_default();
         let part = |home: &Distribution, rank: usize| {

@@ -38,6 +38,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffer::Buffer>()?;
     module.add_class::<buffer::Memory>()?;
     module.add("Fault", module.py().get_type::<world::PantileError>())?;
+    module.add("OutOfMemory", world::out_of_memory(module.py())?)?;
     let lost = module.py().get_type::<world::WorkerLost>();
     // Every one has its own; the class has one so that all know of it.
     lost.setattr("worker", "")?;

@@ -7,9 +7,10 @@ use pantile::geometry::grid::auto_grid;
 use pantile::{LaunchError, array, rank_scheme, rank_threads, thread_ranks};
 use pantile_comm_mpi::launched;
 use pantile_engine::{Error, Scheme, SchemeError};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{IntoPyDict, PyDict, PyType};
 
 use crate::place::user_place;
 use crate::spmd::process_world;
@@ -27,6 +28,26 @@ pyo3::create_exception!(
     PantileError,
     "A worker of a cluster that had ranks is gone, or does not answer any more: `worker` is its name."
 );
+
+/// The class of errors for want of memory: it is also Python's own `MemoryError`.
+pub(crate) fn out_of_memory(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || -> PyResult<Py<PyType>> {
+        let bases = (py.get_type::<PantileError>(), py.get_type::<PyMemoryError>());
+        let words = "There is not enough memory; nothing was computed, and everything goes on.";
+        let members = [("__module__", "_core"), ("__doc__", words)].into_py_dict(py)?;
+        let class = py.get_type::<PyType>().call1(("OutOfMemory", bases, members))?;
+        Ok(class.cast_into::<PyType>()?.unbind())
+    });
+    Ok(class?.bind(py))
+}
+
+fn short(words: String) -> PyErr {
+    Python::attach(|py| match out_of_memory(py) {
+        Ok(class) => PyErr::from_type(class.clone(), words),
+        Err(error) => error,
+    })
+}
 
 /// All ranks.
 #[pyclass(frozen)]
@@ -76,6 +97,7 @@ pub(crate) fn finish<T>(result: Result<T, Fault>) -> PyResult<T> {
 pub(crate) fn fault(fault: &Fault) -> PyErr {
     match fault.rank.as_deref() {
         Some(Error::WorkerLost { worker, .. }) => lost(&at_line(fault), worker),
+        Some(Error::OutOfMemory { .. }) => short(at_line(fault)),
         Some(Error::Elsewhere { .. } | Error::Refused { .. } | Error::Forked) => {
             PantileError::new_err(at_line(fault))
         }

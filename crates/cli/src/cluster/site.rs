@@ -122,7 +122,7 @@ fn serve(site: &Site) -> Result<Report> {
     let count = site.workers.map_or(cores, |count| usize::try_from(count).unwrap_or(cores));
     let mut children = Children(Vec::new());
     for number in 0..count {
-        children.0.push(start(site, (number, count), (&host, &address))?);
+        children.0.push(start(site, number, (&host, &address))?);
     }
     let until = Instant::now() + COME;
     while Cluster::status(&address, &options.guard)?.len() < count {
@@ -152,17 +152,12 @@ fn serve(site: &Site) -> Result<Report> {
 }
 
 /// Starts a worker that ends when its standard input closes, as it does when this process ends.
-fn start(
-    site: &Site,
-    (number, count): (usize, usize),
-    (host, coordinator): (&str, &str),
-) -> Result<(String, Child)> {
+fn start(site: &Site, number: usize, (host, coordinator): (&str, &str)) -> Result<(String, Child)> {
     let name = format!("w{number}");
-    let share = || pantile_engine::available_memory().map(|free| free / count.max(1));
     let mut words: Vec<OsString> = ["worker", "--coordinator", coordinator].map(Into::into).into();
     words.extend(["--name", &name, "--data", &format!("{host}:0")].map(OsString::from));
     words.extend(["--ranks", &site.ranks.to_string(), "--until-stdin-closes"].map(OsString::from));
-    if let Some(memory) = site.memory.or_else(share) {
+    if let Some(memory) = site.memory {
         words.extend(["--memory", &memory.to_string()].map(OsString::from));
     }
     if let Some(scheme) = site.scheme {

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = up_to(RANKS_MAX), allow_negative_numbers = true)]
     pub(super) ranks: u32,
-    /// Memory that all clients together may use, for example 8G [default: what is free now]
+    /// Memory that all clients together may use, for example 8G [default: what is free now, divided among the workers here]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(super) memory: Option<usize>,
     /// How the threads of a rank cut the loops that they share, as of `pantile run` [default:

@@ -14,7 +14,7 @@ use crate::input::Input;
 
 pub(crate) use given::{Bound, bind, no_such, position};
 pub(crate) use names::{argument_names, result_names};
-pub(crate) use options::{Options, hosted_ranks, parse_pair};
+pub(crate) use options::{Options, hosted_ranks, own_ranks, parse_pair};
 pub(crate) use value::show;
 
 /// Reads a program and checks it.

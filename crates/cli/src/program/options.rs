@@ -86,6 +86,11 @@ impl Options {
     }
 }
 
+/// How many ranks this process has, out of so many.
+pub(crate) fn own_ranks(ranks: usize) -> usize {
+    launched(|name: &str| std::env::var(name).ok()).map_or(ranks, |_| 1)
+}
+
 /// How many ranks share the memory of this machine, out of so many.
 pub(crate) fn hosted_ranks(ranks: usize) -> usize {
     let lookup = |name: &str| std::env::var(name).ok();

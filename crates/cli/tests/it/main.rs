@@ -5,6 +5,7 @@ mod arrays;
 mod bench;
 mod cluster;
 mod cluster_job;
+mod cluster_memory;
 mod command;
 mod common;
 mod examples;

@@ -240,6 +240,7 @@ fn add_ghost(coordinator: &Coordinator, nobody: &str) -> impl Sized {
         data_address: nobody.to_owned(),
         memory: 1 << 30,
         ranks: 1,
+        ..Hello::default()
     };
     says.try_send(Say { what: Some(say::What::Hello(hello)) }).unwrap();
     let (guard, address) = (Guard::default(), coordinator.address().to_string());

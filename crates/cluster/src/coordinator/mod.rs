@@ -1,6 +1,7 @@
 //! The coordinator: who is there, whose world is where, who is told what. Elements never pass it.
 
 mod credit;
+mod shares;
 mod state;
 
 use std::fmt;

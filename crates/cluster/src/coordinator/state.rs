@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use super::credit::{self, Credit, WINDOW};
+use super::shares;
 use crate::recent::Recent;
 use crate::refusals::Refusals;
 use crate::wire::{
@@ -55,6 +56,8 @@ struct WorkerAt {
     out: Out<Order>,
     /// Nothing until it has said who it is.
     hello: Option<Hello>,
+    /// Bytes that it may use: what it said, or its share of it.
+    memory: u64,
     seen: Instant,
     beat: Beat,
 }
@@ -138,7 +141,7 @@ impl State {
         match event {
             Event::WorkerCame(id, out) => {
                 let (seen, beat) = (self.now, Beat::default());
-                self.workers.insert(id, WorkerAt { out, hello: None, seen, beat });
+                self.workers.insert(id, WorkerAt { out, hello: None, memory: 0, seen, beat });
             }
             Event::WorkerSaid(id, Say { what: Some(what) }) => self.worker_said(id, what),
             Event::WorkerGone(id, reason) => self.lose(id, &reason),
@@ -218,9 +221,27 @@ impl State {
         let name = self.unused(id, &hello.name);
         hello.name.clone_from(&name);
         if let Some(worker) = self.workers.get_mut(&id) {
+            worker.memory = hello.memory;
             worker.hello = Some(hello);
         }
         self.order(id, order::What::Welcome(name));
+        self.share_memory();
+    }
+
+    /// Tells workers what they may use, where workers came or went that draw from the same memory.
+    fn share_memory(&mut self) {
+        let all: Vec<&Hello> = self.workers.values().filter_map(|one| one.hello.as_ref()).collect();
+        let of = |worker: &WorkerAt| worker.hello.as_ref().map(|own| shares::share(own, &all));
+        let changed: Vec<(u64, u64)> = (self.workers.iter())
+            .filter_map(|(id, worker)| Some((*id, of(worker)?)))
+            .filter(|(id, share)| self.workers[id].memory != *share)
+            .collect();
+        for (id, share) in changed {
+            if let Some(worker) = self.workers.get_mut(&id) {
+                worker.memory = share;
+            }
+            self.order(id, order::What::Memory(share));
+        }
     }
 
     /// A name, with a number behind it if another worker has it already.
@@ -254,6 +275,7 @@ impl State {
             self.answer(client, answer::What::Over(Fault::lost(&name, reason)));
             self.leave(client);
         }
+        self.share_memory();
     }
 
     /// Orders something; a worker that does not take orders any more is lost.
@@ -467,7 +489,7 @@ impl State {
         // Every rank has what the poorest has: a refusal must be everybody's.
         let share = |worker: &u64| {
             let beside = seats.iter().filter(|other| *other == worker).count() as u64;
-            of(worker).map_or(0, |hello| hello.memory / beside.max(1))
+            self.workers.get(worker).map_or(0, |one| one.memory / beside.max(1))
         };
         let memory = seats.iter().map(share).min().unwrap_or(0);
         let random = |error: pantile_comm_net::NetError| Fault::refused(error.to_string());
@@ -503,7 +525,7 @@ impl State {
             Some(wire::WorkerStatus {
                 name: hello.name.clone(),
                 data_address: hello.data_address.clone(),
-                memory: hello.memory,
+                memory: worker.memory,
                 stored: worker.beat.stored,
                 sessions: worker.beat.sessions,
                 lowered: worker.beat.lowered,

@@ -1,24 +1,47 @@
 //! Bytes of memory that ranks have, are about to have, or still lend to those who read them.
 //!
-//! Whoever needs memory asks before it is taken, and what was promised counts from then on: several
-//! who ask at once never get more together than there is.
+//! Memory is asked for before it is taken, and what was promised counts from then on: several who ask
+//! at once never get more together than there is. Memory that ranks keep unused counts, too; it is
+//! given back to the system before anything is refused.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use pantile_engine::Tile;
+use pantile_engine::{Pool, Tile};
 
 /// The memory of a worker, for all clients together.
 pub(crate) struct Purse {
-    limit: u64,
+    limit: AtomicU64,
     used: Mutex<u64>,
+    /// Those that draw from it, or did.
+    drawing: Mutex<Vec<Weak<Account>>>,
 }
 
 impl Purse {
     pub(crate) fn new(limit: u64) -> Arc<Self> {
-        Arc::new(Self { limit, used: Mutex::new(0) })
+        Arc::new(Self { limit: limit.into(), used: Mutex::new(0), drawing: Mutex::default() })
+    }
+
+    /// Bytes that all together may have.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// From now on all together may have so many bytes. What was promised stays promised.
+    pub(crate) fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Gives back to the system what no rank uses.
+    fn clear_pools(&self) {
+        let all: Vec<Arc<Account>> = lock(&self.drawing).iter().filter_map(Weak::upgrade).collect();
+        for account in all {
+            account.pool.clear();
+            account.tell(&mut lock(&account.books));
+        }
     }
 
     /// Ranks that have not ended, or of which somebody still reads.
@@ -34,6 +57,8 @@ impl Purse {
 pub(crate) struct Account {
     purse: Arc<Purse>,
     limit: u64,
+    /// The memory of its arrays, with what is kept for the next ones.
+    pool: Pool,
     books: Mutex<Books>,
 }
 
@@ -41,10 +66,14 @@ pub(crate) struct Account {
 struct Books {
     /// Bytes of arrays that the rank keeps, as of its last task.
     stored: u64,
+    /// Bytes that the rank keeps for what it sends and receives.
+    staging: u64,
     /// Bytes that were promised and are not arrays yet.
     promised: u64,
     /// Arrays that are being read, by their places, and by how many.
     lent: BTreeMap<usize, (Arc<Tile>, usize)>,
+    /// True while new memory takes the place of what is kept unused.
+    scarce: bool,
     told: u64,
 }
 
@@ -54,12 +83,18 @@ pub(crate) struct Short {
     pub(crate) asked: u64,
     pub(crate) left: u64,
     limit: u64,
+    /// Bytes that other ranks at this worker have.
+    others: u64,
 }
 
 impl fmt::Display for Short {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { asked, left, limit } = self;
-        write!(out, "asks for {asked} bytes of memory, but of {limit} only {left} bytes are left")
+        let Self { asked, left, limit, others } = self;
+        write!(out, "asks for {asked} bytes of memory, but of {limit} only {left} bytes are left")?;
+        match others {
+            0 => Ok(()),
+            others => write!(out, ", because others have {others}"),
+        }
     }
 }
 
@@ -79,7 +114,18 @@ pub(crate) struct Loan {
 impl Account {
     /// The account of a rank that may have so many bytes.
     pub(crate) fn new(purse: &Arc<Purse>, limit: u64) -> Arc<Self> {
-        Arc::new(Self { purse: Arc::clone(purse), limit, books: Mutex::default() })
+        let (purse, pool, books) = (Arc::clone(purse), Pool::default(), Mutex::default());
+        let account = Arc::new(Self { purse, limit, pool, books });
+        let mut drawing = lock(&account.purse.drawing);
+        drawing.retain(|one| one.strong_count() > 0);
+        drawing.push(Arc::downgrade(&account));
+        drop(drawing);
+        account
+    }
+
+    /// Where the memory of its arrays comes from.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// Bytes of arrays that the rank keeps.
@@ -87,20 +133,43 @@ impl Account {
         lock(&self.books).stored
     }
 
-    /// Sets memory aside, if there is as much.
+    /// Sets memory aside, if there is as much; first in the place of what is kept unused here, then
+    /// of what others keep unused.
     pub(crate) fn promise(self: &Arc<Self>, bytes: u64) -> Result<Promise, Short> {
+        let first = self.try_promise(bytes).or_else(|_| {
+            self.set_scarce(&mut lock(&self.books), true);
+            self.try_promise(bytes)
+        });
+        first.or_else(|_| {
+            self.purse.clear_pools();
+            self.try_promise(bytes)
+        })
+    }
+
+    fn try_promise(self: &Arc<Self>, bytes: u64) -> Result<Promise, Short> {
         let mut books = lock(&self.books);
         self.tell(&mut books);
+        let promised = books.promised;
+        books.promised = promised.saturating_add(bytes);
+        let after = books.count(&self.pool);
         let mut used = lock(&self.purse.used);
-        let own = self.limit.saturating_sub(books.told);
-        let left = own.min(self.purse.limit.saturating_sub(*used));
-        if bytes > left {
-            return Err(Short { asked: bytes, left, limit: self.limit });
+        let (own, others) = (books.told, used.saturating_sub(books.told));
+        let limit = self.limit.min(self.purse.limit());
+        let left = self.limit.saturating_sub(own).min(self.purse.limit().saturating_sub(*used));
+        if after.saturating_sub(own) > left {
+            books.promised = promised;
+            return Err(Short { asked: bytes, left, limit, others });
         }
-        *used += bytes;
-        books.told += bytes;
-        books.promised += bytes;
+        *used = others.saturating_add(after);
+        books.told = after;
         Ok(Promise { account: Arc::clone(self), bytes })
+    }
+
+    fn set_scarce(&self, books: &mut Books, scarce: bool) {
+        if books.scarce != scarce {
+            books.scarce = scarce;
+            self.pool.set_scarce(scarce);
+        }
     }
 
     /// So many bytes of arrays are kept now, and what was promised for them is not needed any more.
@@ -110,7 +179,16 @@ impl Account {
         if let Some(mut promise) = promise {
             books.promised -= std::mem::take(&mut promise.bytes);
         }
-        self.tell(&mut books);
+        let used = self.tell(&mut books);
+        if books.scarce && used < self.purse.limit() / 2 {
+            self.set_scarce(&mut books, false);
+            self.tell(&mut books);
+        }
+    }
+
+    /// So many bytes are kept for what is sent and received; told with the next change.
+    pub(crate) fn note_staging(&self, bytes: u64) {
+        lock(&self.books).staging = bytes;
     }
 
     /// Lends an array to somebody who reads it.
@@ -121,16 +199,29 @@ impl Account {
         Loan { account: Arc::clone(self), tile: Some(tile) }
     }
 
-    /// Tells the purse what there is now.
-    fn tell(&self, books: &mut Books) {
-        let now = books.stored.saturating_add(books.promised).saturating_add(books.away());
+    /// Tells the purse what there is now; gives what all have together.
+    fn tell(&self, books: &mut Books) -> u64 {
+        let now = books.count(&self.pool);
         let mut used = lock(&self.purse.used);
         *used = used.saturating_sub(books.told).saturating_add(now);
         books.told = now;
+        *used
     }
 }
 
 impl Books {
+    /// All bytes that there are or may be. What is promised comes out of a pool without blocks that
+    /// are kept beside it, once memory is scarce.
+    fn count(&self, pool: &Pool) -> u64 {
+        let unused = pool.free_bytes() as u64;
+        let more = match self.scarce {
+            true => self.promised.max(unused),
+            false => self.promised.saturating_add(unused),
+        };
+        let kept = self.stored.saturating_add(self.staging);
+        kept.saturating_add(more).saturating_add(self.away())
+    }
+
     /// Bytes of arrays that nobody has but those who read them.
     fn away(&self) -> u64 {
         let lent = self.lent.values();
@@ -268,6 +359,45 @@ mod tests {
         assert_eq!(left(&account), 60);
         drop(two);
         assert_eq!(left(&account), 100);
+    }
+
+    #[test]
+    fn what_is_kept_unused_counts_and_goes_before_anything_is_refused() {
+        const LARGE: u64 = 1 << 20;
+        let purse = Purse::new(3 * LARGE);
+        let (one, other) = (Account::new(&purse, 3 * LARGE), Account::new(&purse, 3 * LARGE));
+        let brought = |account: &Arc<Account>| {
+            let promise = account.promise(2 * LARGE).unwrap();
+            let write = |_: &mut [u8]| Ok::<(), ()>(());
+            let tile = account.pool().filled(pantile_engine::DType::U8, 2 << 20, write).unwrap();
+            account.settle(2 * LARGE, Some(promise));
+            drop(tile);
+            account.settle(0, None);
+            account.pool().free_bytes() as u64
+        };
+        assert_eq!(brought(&one), 2 * LARGE, "kept for the next one");
+        assert_eq!(*lock(&purse.used), 2 * LARGE);
+        assert_eq!(brought(&one), 2 * LARGE, "in its own place");
+        assert_eq!(brought(&other), 2 * LARGE);
+        assert_eq!((one.pool().free_bytes(), *lock(&purse.used)), (0, 2 * LARGE));
+        one.settle(LARGE, None);
+        let short = other.promise(3 * LARGE).err().unwrap().to_string();
+        assert_eq!(
+            short,
+            "asks for 3145728 bytes of memory, but of 3145728 only 2097152 bytes are left, because \
+             others have 1048576"
+        );
+    }
+
+    #[test]
+    fn a_limit_may_become_narrower() {
+        let purse = Purse::new(100);
+        let account = Account::new(&purse, 100);
+        let promise = account.promise(60).unwrap();
+        purse.set_limit(50);
+        assert_eq!(left(&account), 0);
+        drop(promise);
+        assert_eq!(left(&account), 50);
     }
 
     #[test]

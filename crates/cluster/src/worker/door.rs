@@ -132,7 +132,7 @@ impl Client<'_> {
         let bytes = (elements * dtype.bytes()) as u64;
         let short = |short| DataError::Said(format!("an upload {short}"));
         let promise = seat.account().promise(bytes).map_err(short)?;
-        let pool = seat.pool().clone();
+        let pool = seat.account().pool().clone();
         drop(session);
         let tile = receive_body(connection, &pool, (dtype, elements))?;
         let (answer, answers) = channel();

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use pantile_comm::Options;
 use pantile_comm_net::{Hub, HubOptions};
-use pantile_engine::Scheme;
+use pantile_engine::{Scheme, limit};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
@@ -56,7 +56,8 @@ pub struct WorkerOptions {
     pub data_address: String,
     /// Ranks of each client that it likes to host.
     pub ranks: u32,
-    /// Bytes of memory that all clients together may use; what is free if zero.
+    /// Bytes of memory that all clients together may use. If zero: what is free within the limits of
+    /// this process, divided among the workers of the coordinator that draw from the same.
     pub memory: u64,
     /// How it protects itself.
     pub guard: Guard,
@@ -117,8 +118,10 @@ impl Worker {
             .with_join(JOIN)
             .with_report(move |address, refusal| noted.note(&address, refusal));
         let hub = Hub::listen(&options.data_address, security, settings)?;
-        let free = || pantile_engine::available_memory().unwrap_or(1 << 40) as u64;
-        let memory = if options.memory == 0 { free() } else { options.memory };
+        let limit = limit::narrowest(limit::limits(), &limit::Shares::default());
+        let (free, scope) = limit.map_or((1 << 40, None), |limit| (limit.left, limit.scope));
+        let stated = options.memory > 0;
+        let memory = if stated { options.memory } else { free };
         let sessions = Sessions::new(
             Arc::clone(&hub),
             (options.options.clone(), options.scheme),
@@ -132,6 +135,8 @@ impl Worker {
             data_address: reachable(&options.data_address, hub.address()),
             memory,
             ranks: options.ranks.max(1),
+            scope: scope.unwrap_or(0),
+            stated,
         };
         Ok(Self { hub, sessions, hello, guard: options.guard.clone(), refusals })
     }

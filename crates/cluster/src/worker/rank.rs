@@ -62,7 +62,15 @@ impl Rank {
                 Err(fault) => return Some(fault),
             },
         };
-        let fault = self.crew.run(job).err();
+        let fault = match self.crew.run(job) {
+            Ok(()) => None,
+            Err(error @ Error::OutOfMemory { ended: false, .. }) => {
+                // All ranks say so, and nothing was done.
+                self.settle(Some(promise));
+                return Some(Fault::refused(error.to_string()));
+            }
+            Err(error) => Some(Fault::execution("", error.to_string())),
+        };
         for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
             if job.executable.spends(number) {
                 self.names.remove(id);
@@ -70,7 +78,7 @@ impl Rank {
         }
         self.names.extend(&job.results);
         self.settle(Some(promise));
-        fault.map(|error| Fault::execution("", error.to_string()))
+        fault
     }
 
     /// Memory for a large program, if all ranks have enough; fills up the window where they can.
@@ -193,6 +201,7 @@ impl Rank {
     /// Takes note of what is kept now, before anybody is told that something is done.
     fn settle(&mut self, promise: Option<Promise>) {
         let stored = self.crew.stored_bytes() as u64;
+        self.means.account.note_staging(self.crew.staging_bytes() as u64);
         self.means.account.settle(stored, promise);
     }
 }

@@ -33,8 +33,6 @@ pub(crate) struct Seat {
     account: Arc<Account>,
     /// True once nobody wants anything of it any more.
     stop: Arc<AtomicBool>,
-    /// The memory of its arrays, which those who bring elements write before it sees them.
-    pool: Pool,
 }
 
 impl Seat {
@@ -50,8 +48,7 @@ impl Seat {
         let account = Arc::clone(&means.account);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let pool = Pool::default();
-        let own = pool.clone();
+        let own = account.pool().clone();
         let name = format!("rank {}", seat.rank);
         let work = move || match hub.join(&seat, &options) {
             Err(error) => joined(Some(error)),
@@ -66,17 +63,12 @@ impl Seat {
         };
         let thread = std::thread::Builder::new().name(name).spawn(work);
         thread.map_err(|error| format!("no thread for a rank: {error}"))?;
-        Ok(Self { tasks, account, stop, pool })
+        Ok(Self { tasks, account, stop })
     }
 
     /// Gives the rank something to do; false if it is not there any more.
     pub(crate) fn give(&self, task: Task) -> bool {
         self.tasks.send(task).is_ok()
-    }
-
-    /// Where the memory of its arrays comes from.
-    pub(crate) fn pool(&self) -> &Pool {
-        &self.pool
     }
 
     /// The memory that it has.

@@ -44,8 +44,9 @@ pub(crate) struct Sessions {
     scheme: Scheme,
     shelf: Shelf,
     open: Mutex<BTreeMap<u64, Arc<Session>>>,
-    /// The memory of all clients together.
+    /// The memory of all clients together, and how much it is unless a coordinator says less.
     purse: Arc<Purse>,
+    memory: u64,
     /// What the coordinator calls this worker.
     name: Mutex<Arc<str>>,
     pub(crate) refusals: Arc<Refusals>,
@@ -77,7 +78,7 @@ impl Sessions {
     ) -> Arc<Self> {
         let (shelf, open, purse) = (Shelf::default(), Mutex::default(), Purse::new(memory));
         let name = Mutex::new(Arc::from(""));
-        Arc::new(Self { hub, options, scheme, shelf, open, purse, name, refusals })
+        Arc::new(Self { hub, options, scheme, shelf, open, purse, memory, name, refusals })
     }
 
     /// The session that a dialler may speak to.
@@ -164,7 +165,11 @@ impl Sessions {
 
     fn act(&self, what: order::What, says: &Says) -> Vec<Say> {
         match what {
-            order::What::Welcome(name) => *lock(&self.name) = name.into(),
+            order::What::Welcome(name) => {
+                *lock(&self.name) = name.into();
+                self.purse.set_limit(self.memory);
+            }
+            order::What::Memory(bytes) => self.purse.set_limit(bytes),
             order::What::Join(join) => return self.join(join, says),
             order::What::Program(program) => self.program(&program),
             order::What::Run(run) => return self.run(&run, says),
@@ -361,7 +366,10 @@ fn session_of(what: &order::What) -> Option<u64> {
         order::What::Free(free) => Some(free.session),
         order::What::Threads(one) => Some(one.session),
         order::What::Counts(of) => Some(of.session),
-        order::What::Welcome(_) | order::What::Join(_) | order::What::Leave(_) => None,
+        order::What::Welcome(_)
+        | order::What::Memory(_)
+        | order::What::Join(_)
+        | order::What::Leave(_) => None,
     }
 }
 

@@ -91,3 +91,43 @@ fn loops_that_keep_nothing_never_run_out() {
         assert_eq!(last.max().item::<f64>().unwrap(), 2.0);
     }
 }
+
+/// One account for all: what one client has others cannot have, until it leaves.
+#[test]
+fn clients_share_what_their_worker_has() {
+    let site = site(1);
+    let full = |world: &World| {
+        let made = world.full(&[2 * QUARTER], 1.0);
+        made.compute().map(|()| made)
+    };
+    let (one, other) = (site.connect(1).0, site.connect(1).0);
+    let kept = full(&one).unwrap();
+    for _ in 0..3 {
+        let fault = full(&other).unwrap_err();
+        assert!(
+            fault.message.contains("asks for 2097152 bytes of memory, but of 4194304"),
+            "{fault}"
+        );
+        assert!(fault.message.contains("bytes are left, because others have 2"), "{fault}");
+    }
+    assert_eq!(kept.sum().item::<f64>().unwrap(), 2.0 * QUARTER as f64);
+    drop((kept, one));
+    soon("the memory of the client that left", || full(&other).ok());
+}
+
+/// What clients let go is kept for their next arrays, but not beyond what the worker has.
+#[test]
+fn clients_that_keep_nothing_leave_nothing_behind() {
+    let site = site(1);
+    let worlds: Vec<World> = (0..8).map(|_| site.connect(1).0).collect();
+    for _ in 0..3 {
+        for world in &worlds {
+            let most = world.full(&[3 * QUARTER], 2.0);
+            soon("memory", || most.compute().ok());
+            assert_eq!(most.max().item::<f64>().unwrap(), 2.0);
+            drop(most);
+            // The worker hears of it.
+            world.ones(&[1]).compute().unwrap();
+        }
+    }
+}

@@ -101,7 +101,15 @@ impl World {
                 return Ok(vector);
             }
             None => {
-                let memory = ffi::room_in(vec![0; bytes]);
+                let mut vector: Vec<u8> = Vec::new();
+                if vector.try_reserve_exact(bytes).is_err() {
+                    let (rank, peer) = (self.rank, record.peer);
+                    let call = format!("room for {bytes} bytes from rank {peer}");
+                    let reason = "there is not so much memory".to_owned();
+                    return Err(CommError::Backend { rank, call, reason });
+                }
+                vector.resize(bytes, 0);
+                let memory = ffi::room_in(vector);
                 record.body = Some(memory.whole());
                 let (peer, started) =
                     (record.peer, start_parts(&self.data, record, self.chunk, address));

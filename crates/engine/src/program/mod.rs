@@ -33,6 +33,7 @@ use std::sync::Arc;
 use pantile_ir::lower::Executable;
 use pantile_kernels::DType;
 use pantile_kernels::lanes::Scratch;
+use pantile_memory::OutOfMemory;
 
 use crate::helpers::Helpers;
 use crate::{Engine, Error, Tile};
@@ -183,6 +184,24 @@ impl Runner {
         self.sizes.iter().map(|(dtype, len)| len * dtype.bytes()).sum()
     }
 
+    /// Takes the memory that the program needs, if there is so much; all of it or none.
+    pub(crate) fn reserve(&mut self, engine: &Engine) -> Result<(), OutOfMemory> {
+        let open =
+            |buffer: usize| self.takes.iter().any(|door| door.buffer == buffer && door.is_open());
+        for (buffer, (tile, (dtype, len))) in self.tiles.iter_mut().zip(&self.sizes).enumerate() {
+            if (tile.dtype(), tile.len()) != (*dtype, *len) && !open(buffer) {
+                match engine.pool().try_tile(*dtype, *len) {
+                    Ok(new) => *tile = new,
+                    Err(error) => {
+                        self.let_go();
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Memory for everything, and the arguments in it.
     fn take<'a>(
         &mut self,
@@ -197,12 +216,10 @@ impl Runner {
             engine.fail(None, &error);
             return Err(error);
         }
-        let open =
-            |buffer: usize| self.takes.iter().any(|door| door.buffer == buffer && door.is_open());
-        for (buffer, (tile, (dtype, len))) in self.tiles.iter_mut().zip(&self.sizes).enumerate() {
-            if (tile.dtype(), tile.len()) != (*dtype, *len) && !open(buffer) {
-                *tile = engine.pool().tile(*dtype, *len);
-            }
+        if let Err(error) = self.reserve(engine) {
+            let error = Error::out_of_memory(rank, error, true);
+            engine.fail(None, &error);
+            return Err(error);
         }
         let mut means = Means { scratch: &mut self.scratch, helpers };
         for (given, door) in arguments.zip(&self.takes) {
@@ -244,7 +261,7 @@ impl Runner {
     }
 
     /// Memory goes back: what was lent, and what is large.
-    fn let_go(&mut self) {
+    pub(crate) fn let_go(&mut self) {
         for door in self.takes.iter().filter(|door| door.is_open()) {
             self.tiles[door.buffer] = Tile::empty();
         }

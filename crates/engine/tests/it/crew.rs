@@ -71,6 +71,44 @@ fn a_crew_that_failed_says_so_from_then_on() {
     assert_eq!(panicked.to_string(), "rank 1 panicked: no");
 }
 
+/// An array that no machine has memory for, on the last of the ranks.
+fn vast(ranks: usize, result: u64) -> Arc<Job> {
+    let text = r#"
+!v = !ndarray.ndarray<140737488355328xf64, #pantile.dist<"rank LAST: whole">>
+func.func @main() -> !v {
+  %c = arith.constant 1.0 : f64
+  %n = arith.constant 140737488355328 : index
+  %a = ndarray.create %n value %c : (index, f64) -> !v
+  return %a : !v
+}
+"#;
+    job_of((&text.replace("LAST", &(ranks - 1).to_string()), 9), ranks, &[], result)
+}
+
+#[test]
+fn memory_that_one_rank_does_not_get_is_an_error_of_all_and_they_go_on() {
+    let check = |error: &Error, last: usize| {
+        let Error::OutOfMemory { rank, reason, ended: false } = error else { panic!("{error}") };
+        assert_eq!(*rank, last);
+        assert!(reason.contains("no memory of 1125899906842624 bytes"), "{reason}");
+    };
+    let mut crew = Crew::threads(2, &Options::default());
+    crew.put(ArrayId(1), share).unwrap();
+    for turn in 0..3 {
+        check(&crew.run(&vast(2, 100 + turn)).unwrap_err(), 1);
+        crew.run(&job(2, &[1], 2 + turn)).unwrap();
+    }
+    let said = threads::run(2, &Options::default(), |communicator| {
+        let mut crew = Crew::alone(communicator);
+        crew.put(ArrayId(1), share).unwrap();
+        check(&crew.run(&vast(2, 100)).unwrap_err(), 1);
+        crew.run(&job(2, &[1], 2))
+    });
+    assert!(said.into_iter().all(|one| one.is_ok()));
+    let ended = Error::OutOfMemory { rank: 3, reason: "no".to_owned(), ended: true };
+    assert!(ended.to_string().contains("rank 3: no; this happened in a program"), "{ended}");
+}
+
 #[test]
 fn alone_every_caller_is_a_rank() {
     let results = threads::run(2, &Options::default(), |communicator| {

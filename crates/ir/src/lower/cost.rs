@@ -156,6 +156,15 @@ impl Executable {
         self.slots.iter().map(length).fold(loops, usize::saturating_add)
     }
 
+    /// Bytes of all its arrays, on all ranks together.
+    #[must_use]
+    pub fn total_bytes(&self) -> usize {
+        let bytes = |slot: &super::Slot| {
+            slot.home.shape().iter().copied().fold(slot.dtype.bytes(), usize::saturating_mul)
+        };
+        self.slots.iter().map(bytes).fold(0, usize::saturating_add)
+    }
+
     /// Memory that a rank needs for its arrays, in bytes.
     #[must_use]
     pub fn local_bytes(&self, rank: Rank) -> usize {

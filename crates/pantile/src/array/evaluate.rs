@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 use pantile_comm::{Call, CommError};
-use pantile_engine::{ArrayId, Error, Job, available_memory};
+use pantile_engine::{ArrayId, Error, Job};
 use pantile_ir::lower::Executable;
 use pantile_ir::{Place, Scalar};
 use pantile_plan::{Machine, Terrain};
@@ -14,9 +14,6 @@ use super::graph::{Fates, Graph};
 use super::known::Known;
 use super::node::{Node, Stored, Tiles, lock, two_worlds};
 use super::world::World;
-
-/// Programs that need more bytes ask first whether they are there.
-const MUCH: usize = 256 << 20;
 
 impl World {
     /// Computes what these nodes stand for, and what others refer to on the way. `place` is the line
@@ -133,24 +130,6 @@ impl World {
             return Err(Error::Interrupted.into());
         }
         Ok(())
-    }
-
-    /// Refuses a program that needs more memory than there is: asking for it would end the process.
-    pub(crate) fn check_memory(&self, known: &Known, place: &Place) -> Result<(), Fault> {
-        let needed = known.needed;
-        if needed < MUCH {
-            return Ok(());
-        }
-        let spare = lock(&self.inner.crew).spare_bytes();
-        match available_memory().map(|free| free.saturating_add(spare)) {
-            Some(free) if needed > free => {
-                let message = format!(
-                    "computing this needs {needed} bytes of memory here, but {free} are free"
-                );
-                Err(Fault::new(message, place.clone()))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Refuses a program that moves something, if that is forbidden.

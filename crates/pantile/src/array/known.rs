@@ -26,6 +26,8 @@ pub(crate) struct Known {
     pub(crate) open: bool,
     /// Bytes that the ranks of this process need for it.
     pub(crate) needed: usize,
+    /// Bytes of its arrays on all ranks together.
+    pub(crate) total: usize,
 }
 
 impl World {
@@ -104,7 +106,8 @@ impl World {
         let ranks = self.inner.hosted.iter().filter(|_| self.inner.near);
         let needed = ranks.map(|rank| executable.needed_bytes(*rank));
         let needed = needed.fold(0usize, usize::saturating_add);
-        Ok(Known { executable, recipe: Arc::new(recipe), homes, light, open, needed })
+        let total = executable.total_bytes();
+        Ok(Known { executable, recipe: Arc::new(recipe), homes, light, open, needed, total })
     }
 }
 

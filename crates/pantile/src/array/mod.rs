@@ -33,6 +33,7 @@ mod given;
 mod graph;
 mod held;
 mod known;
+mod memory;
 mod node;
 mod open;
 mod operators;

@@ -68,6 +68,7 @@ impl Array {
             return Err(Fault::new(message, place));
         }
         let size = node.shape().iter().product();
+        self.world.check_bytes(size * size_of::<T>())?;
         let mut elements = vec![T::default(); size];
         for section in self.gathered(node, &place)? {
             section.place(section.tile.as_slice::<T>(), 1, &mut elements);

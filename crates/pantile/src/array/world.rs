@@ -13,6 +13,7 @@ use super::fault::Fault;
 use super::garbage::{self, Garbage};
 use super::here;
 use super::known::Book;
+use super::memory::Allowance;
 use super::node::lock;
 use super::reads::Reads;
 use crate::launch::{Ranks, check_threads, cluster_address};
@@ -70,6 +71,8 @@ pub(crate) struct Inner {
     pub(crate) interrupted: Mutex<Option<Place>>,
     /// Told what a caller waits for, if that is not what it asked for.
     pub(crate) report: Mutex<Option<Report>>,
+    /// What the ranks of this process may take.
+    pub(crate) allowance: Mutex<Allowance>,
     /// Steps in time that one exchange of halos serves.
     pub(crate) steps_per_exchange: AtomicUsize,
     /// Counts what goes to the workers of a cluster and comes from them, if ranks are there.
@@ -108,6 +111,7 @@ impl World {
             forbidden: AtomicBool::new(false),
             interrupted: Mutex::default(),
             report: Mutex::default(),
+            allowance: Mutex::default(),
             steps_per_exchange: AtomicUsize::new(1),
             #[cfg(feature = "cluster")]
             meter: std::sync::OnceLock::new(),

@@ -143,11 +143,29 @@ fn numbers_of_a_smaller_mesh_can_be_used() {
     }
 }
 
+/// Each rank would fit by itself; that they do not fit together is said by all, and all go on.
+#[test]
+fn processes_of_one_machine_do_not_each_count_all_of_it() {
+    let free = pantile_engine::available_memory().expect("this machine says so");
+    let each = free / 8 / 2;
+    let said = callers(3, |world| {
+        // Not one more: what is not refused would take all of the machine.
+        let fault = world.dist("block(r)").ones(&[3 * each]).compute().unwrap_err();
+        Ok((fault.to_string(), world.ones(&[5]).sum().item::<f64>()?))
+    });
+    let said: Vec<(String, f64)> = said.into_iter().map(Result::unwrap).collect();
+    for (text, sum) in &said {
+        assert!(text.contains("for each of 3 processes here of the"), "{text}");
+        assert!(text.contains("computing this on rank 0: "), "{text}");
+        assert_eq!((text, *sum), (&said[0].0, 5.0));
+    }
+}
+
 /// More memory than any machine has: a sentence, not the end of the process.
 #[test]
 fn what_does_not_fit_is_refused_with_numbers() {
     let world = World::threads(2).unwrap();
     let text = (world.zeros(&[1 << 46]) + 1.0).compute().unwrap_err().to_string();
-    assert!(text.contains("needs") && text.contains("are free"), "{text}");
+    assert!(text.contains("bytes of memory are needed") && text.contains("are left of"), "{text}");
     assert_eq!(world.ones(&[3]).sum().item::<f64>().unwrap(), 3.0);
 }

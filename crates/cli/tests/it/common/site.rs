@@ -60,9 +60,22 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(folder: &Path, name: &str, line: &str) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pantile"));
+        command.args(words(line));
+        Self::spawn(folder, name, &mut command)
+    }
+
+    /// The same with an address space of so many KiB.
+    pub(crate) fn limited(folder: &Path, name: &str, line: &str, space: usize) -> Self {
+        let mut command = Command::new("sh");
+        let shell = format!("ulimit -v {space}; exec \"$0\" {line}");
+        command.args(["-c", &shell, env!("CARGO_BIN_EXE_pantile")]);
+        Self::spawn(folder, name, &mut command)
+    }
+
+    fn spawn(folder: &Path, name: &str, command: &mut Command) -> Self {
         let log = folder.join(format!("{name}.log"));
-        let child = Command::new(env!("CARGO_BIN_EXE_pantile"))
-            .args(words(line))
+        let child = command
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -44,7 +44,7 @@ impl Scene {
 
     fn hello_as(&mut self, id: u64, version: u32, name: &str) {
         let name = name.to_owned();
-        let hello = Hello { version, name, data_address: String::new(), memory: 1000, ranks: 1 };
+        let hello = Hello { version, name, memory: 1000, ranks: 1, ..Hello::default() };
         self.say(id, say::What::Hello(hello));
     }
 
@@ -261,6 +261,7 @@ fn a_worker_that_says_large_things_of_itself_fills_the_memory() {
         data_address: String::new(),
         memory: 1000,
         ranks,
+        ..Hello::default()
     };
     // As many ranks as it likes to host are not written down first.
     let mut scene = Scene::new(&[1], &[10]);
@@ -385,4 +386,37 @@ fn joining_fails_with_the_first_who_cannot_reach_another() {
     let answers = scene.answers(10);
     let [answer::What::Over(fault)] = &answers[..] else { panic!("{answers:?}") };
     assert_eq!((fault.worker.as_str(), &fault.reason), ("w1", &text));
+}
+
+/// Each would count all of the machine as its own.
+#[test]
+fn workers_that_come_one_after_the_other_divide_the_memory_of_their_machine() {
+    let mut scene = Scene::new(&[1, 2, 3], &[10, 11]);
+    let hello = |scene: &mut Scene, id: u64| {
+        let (version, name, scope) = (VERSION, format!("w{id}"), 7);
+        let hello = Hello { version, name, memory: 900, ranks: 1, scope, ..Hello::default() };
+        scene.say(id, say::What::Hello(hello));
+    };
+    let told = |scene: &mut Scene, id: u64| {
+        let memory =
+            |order| if let order::What::Memory(bytes) = order { Some(bytes) } else { None };
+        scene.orders(id).into_iter().filter_map(memory).collect::<Vec<u64>>()
+    };
+    let may_use = |scene: &Scene| -> Vec<u64> {
+        scene.state.status().workers.iter().map(|worker| worker.memory).collect()
+    };
+    (1..=3).for_each(|id| hello(&mut scene, id));
+    assert_eq!(may_use(&scene), [300, 300, 300]);
+    assert_eq!(
+        [1, 2, 3].map(|id| told(&mut scene, id)),
+        [vec![450, 300], vec![450, 300], vec![300]]
+    );
+    scene.open(10, 3);
+    let joins = scene.orders(2).into_iter().find_map(|order| match order {
+        order::What::Join(join) => Some(join.memory),
+        _ => None,
+    });
+    assert_eq!(joins, Some(300));
+    scene.state.handle(Event::WorkerGone(3, "it went".to_owned()));
+    assert_eq!((may_use(&scene), told(&mut scene, 1)), (vec![450, 450], vec![450]));
 }

@@ -1,0 +1,88 @@
+//! Is there enough memory for a program? Asked before it runs.
+
+use pantile_comm::Call;
+use pantile_engine::limit::{Budget, Shares};
+use pantile_engine::{Crew, Error};
+use pantile_ir::Place;
+
+use super::fault::Fault;
+use super::known::Known;
+use super::node::lock;
+use super::world::World;
+
+/// Programs that need fewer bytes are not asked about.
+const SMALL: usize = 64 << 10;
+
+/// What the ranks of this process may take.
+#[derive(Default)]
+pub(crate) struct Allowance {
+    budget: Budget,
+    /// True once it is known which other processes draw from the same memory.
+    shared: bool,
+    /// True while there is enough only with what ranks keep unused.
+    scarce: bool,
+}
+
+impl World {
+    /// Refuses a program that needs more memory than there is: asking for it would end the process.
+    /// Where every process is a rank, all refuse it or none does.
+    pub(crate) fn check_memory(&self, known: &Known, place: &Place) -> Result<(), Fault> {
+        let alone = self.ranks() == self.inner.hosted.len();
+        if !self.inner.near || (alone && known.needed < SMALL) || (!alone && known.total < SMALL) {
+            return Ok(());
+        }
+        let (mut crew, mut own) = (lock(&self.inner.crew), lock(&self.inner.allowance));
+        if !alone && !own.shared {
+            let call = Call::here("memory that processes share", 0);
+            let records = crew.gather(&call, &Shares::record())?;
+            own.budget.share(Shares::among(&records));
+            own.shared = true;
+        }
+        let asked = own.budget.ask(known.needed as u64, || crew.spare_bytes() as u64);
+        let reason = match &asked {
+            Ok(_) => String::new(),
+            Err(shortage) => shortage.to_string(),
+        };
+        let rank = self.inner.hosted.first().copied().unwrap_or(0);
+        let short = match alone {
+            true => (!reason.is_empty()).then_some((rank, reason)),
+            false => short_of(&mut crew, &reason)?,
+        };
+        if let Some((rank, reason)) = short {
+            let who = if alone { String::new() } else { format!(" on rank {rank}") };
+            let message = format!("computing this{who}: {reason}");
+            let error = Error::OutOfMemory { rank, reason, ended: false };
+            return Err(Fault { message, place: place.clone(), rank: Some(Box::new(error)) });
+        }
+        let scarce = asked.unwrap_or(false);
+        if scarce != own.scarce {
+            own.scarce = scarce;
+            crew.set_scarce(scarce);
+        }
+        Ok(())
+    }
+
+    /// Refuses to take so many bytes for elements that this process gives or gets.
+    ///
+    /// # Errors
+    /// What is needed, what is left, and the limit that leaves least.
+    pub fn check_bytes(&self, bytes: usize) -> Result<(), Fault> {
+        if bytes < SMALL {
+            return Ok(());
+        }
+        let asked = lock(&self.inner.allowance).budget.ask(bytes as u64, || 0);
+        asked.map(drop).map_err(|shortage| {
+            let rank = self.inner.hosted.first().copied().unwrap_or(0);
+            let message = format!("these elements: {shortage}");
+            let error = Error::OutOfMemory { rank, reason: shortage.to_string(), ended: false };
+            Fault { message, place: Place::default(), rank: Some(Box::new(error)) }
+        })
+    }
+}
+
+/// The first rank of all processes that is short of memory, and what it says.
+fn short_of(crew: &mut Crew, reason: &str) -> Result<Option<(usize, String)>, Error> {
+    let heard = crew.gather(&Call::here("memory for a program", 0), reason.as_bytes())?;
+    let first = heard.iter().position(|record| !record.is_empty());
+    Ok(first.map(|rank| (rank, String::from_utf8_lossy(&heard[rank]).into_owned())))
+}
