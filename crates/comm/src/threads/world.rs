@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::bell::Bell;
 use super::lane::Lane;
 use super::post::{Doing, Post};
-use crate::sync::{AtomicBool, Mutex, Ordering, lock};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 use crate::{Call, CommError, Failure, Options, Rank};
 
 /// How long a rank sleeps before it looks at the clock again.
@@ -29,6 +29,11 @@ struct Standstill {
 pub(super) struct World {
     posts: Vec<Post>,
     lanes: Mutex<BTreeMap<(Rank, Rank), Arc<Lane>>>,
+    /// Ranks that sleep for others, or are about to.
+    ///
+    /// Invariant: a rank is counted *before* it looks whether its peer is gone, and a rank that leaves
+    /// reads the count *after* it has said so. So either the sleeper sees that, or it is rung for.
+    waiting: AtomicUsize,
     failed: AtomicBool,
     failure: Mutex<Option<Arc<Failure>>>,
     deadline: Duration,
@@ -42,6 +47,7 @@ impl World {
         Arc::new(Self {
             posts: (0..size).map(|_| Post::default()).collect(),
             lanes: Mutex::default(),
+            waiting: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             failure: Mutex::default(),
             deadline: options.deadline,
@@ -72,7 +78,10 @@ impl World {
     /// A rank leaves for good; those who wait for it are told.
     pub(super) fn leave(&self, rank: Rank) {
         self.post(rank).leave();
-        self.ring_all();
+        // Looking at every bell takes its time where all of many ranks leave.
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.ring_all();
+        }
     }
 
     fn ring_all(&self) {
@@ -107,7 +116,9 @@ impl World {
             return self.check(rank).map(|()| found);
         }
         self.post(rank).set_waiting(Some(peer));
+        self.waiting.fetch_add(1, Ordering::SeqCst);
         let found = self.wait_asleep((rank, peer), call, &mut ready);
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
         self.post(rank).set_waiting(None);
         found
     }
