@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pantile_comm::{Communicator, RankError};
+use pantile_ir::lower::SlotId;
 use smallvec::SmallVec;
 
 use crate::{ArrayId, Engine, Error, Given, Job, Made, Runner, Tile};
@@ -53,6 +54,27 @@ impl Hand {
                 other => Error::Panicked { rank: self.engine.rank(), message: other.to_string() },
             }
         })
+    }
+
+    /// Results of a program on a rank that has nothing to do in it.
+    pub(crate) fn empty_results(job: &Job) -> Vec<(ArrayId, Arc<Tile>)> {
+        let slots = &job.executable.slots;
+        let results = job.executable.results.iter().zip(&job.results);
+        let empty = |slot: SlotId| Arc::new(Tile::zeroed(slots[slot.index()].dtype, 0));
+        results.map(|((slot, _), id)| (*id, empty(*slot))).collect()
+    }
+
+    /// What becomes of arrays in a program in which this rank has nothing to do.
+    pub(crate) fn skip(&mut self, job: &Job, results: &[(ArrayId, Arc<Tile>)]) {
+        for id in &job.forget {
+            self.store.remove(id);
+        }
+        for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
+            if job.executable.spends(number) {
+                self.store.remove(id);
+            }
+        }
+        self.store.extend(results.iter().cloned());
     }
 
     fn try_run(&mut self, job: &Job) -> Result<(), Error> {

@@ -48,6 +48,7 @@ mod orders;
 mod places;
 mod pool;
 mod program;
+mod rank_threads;
 mod scheme;
 mod threads;
 mod thresholds;
