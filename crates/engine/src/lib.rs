@@ -43,6 +43,7 @@ mod hand;
 mod helpers;
 mod joint;
 mod look;
+mod loop_cache;
 mod movement;
 mod orders;
 mod places;

@@ -11,8 +11,10 @@ use std::thread::{Builder, JoinHandle};
 
 use pantile_comm::threads::Threads;
 use pantile_comm::{Communicator, Options, Rank};
+use pantile_kernels::lanes::Scratch;
 
 use crate::hand::Hand;
+use crate::loop_cache::LoopCache;
 use crate::orders::Orders;
 use crate::{Error, Job};
 
@@ -28,18 +30,26 @@ pub(crate) struct RankThreads {
     /// The thread of each rank that has had work.
     threads: Vec<Option<JoinHandle<()>>>,
     stack_bytes: usize,
+    /// Memory of loops that the caller runs in the place of ranks.
+    scratch: Option<Box<Scratch>>,
 }
 
 impl RankThreads {
     /// So many ranks, and no thread yet.
     pub(crate) fn new(ranks: usize, options: &Options) -> Self {
-        let hand = |transport| Hand::new(Communicator::new(Box::new(transport)));
+        let loop_cache = LoopCache::default();
+        let hand = |transport| {
+            let mut hand = Hand::new(Communicator::new(Box::new(transport)));
+            hand.engine.set_loop_cache(&loop_cache);
+            hand
+        };
         let world = Threads::world(ranks, options).into_iter();
         Self {
             hands: world.map(|transport| Arc::new(Mutex::new(hand(transport)))).collect(),
             orders: Arc::new(Orders::new(ranks)),
             threads: (0..ranks).map(|_| None).collect(),
             stack_bytes: STACK_BYTES,
+            scratch: None,
         }
     }
 
@@ -64,9 +74,9 @@ impl RankThreads {
     }
 
     /// Runs a program in the place of all ranks, one after the other. Gives what went wrong.
-    pub(crate) fn run_inline(&self, job: &Job) -> Vec<Error> {
-        let busy = self.busy(job).iter();
-        let faults = busy.filter_map(|rank| lock(&self.hands[*rank]).run(job).err()).collect();
+    pub(crate) fn run_inline(&mut self, job: &Job) -> Vec<Error> {
+        let busy = self.busy(job);
+        let faults = busy.iter().filter_map(|rank| self.run_as(*rank, job).err()).collect();
         self.skip_idle(job);
         faults
     }
@@ -84,7 +94,7 @@ impl RankThreads {
         }
         self.orders.give(job, others, own.len());
         for rank in own {
-            let done = lock(&self.hands[*rank]).run(job);
+            let done = self.run_as(*rank, job);
             self.orders.answer(done);
         }
         self.skip_idle(job);
@@ -92,6 +102,15 @@ impl RankThreads {
             self.orders.look_for_answers();
         }
         Ok(())
+    }
+
+    /// Runs a program in the place of a rank, with the caller's memory for loops.
+    fn run_as(&mut self, rank: Rank, job: &Job) -> Result<(), Error> {
+        let mut hand = lock(&self.hands[rank]);
+        std::mem::swap(hand.engine.loop_scratch(), &mut self.scratch);
+        let done = hand.run(job);
+        std::mem::swap(hand.engine.loop_scratch(), &mut self.scratch);
+        done
     }
 
     /// Starts the thread of a rank unless it is there.
