@@ -11,6 +11,11 @@ use crate::pages::Mapping;
 /// Start of every buffer: a cache line, enough for every vector instruction.
 pub const ALIGNMENT: usize = 64;
 
+/// Buffers of at least so many bytes are asked for without an alignment, and a line longer: the
+/// allocator then leaves fresh pages untouched, which are zero already, and the system gives memory
+/// only to those that are used.
+const LONG: usize = 64 << 10;
+
 /// Bytes that belong to this value alone.
 ///
 /// Invariant 1: `start` is aligned to [`ALIGNMENT`], and `bytes` initialised bytes from it on may be
@@ -23,7 +28,7 @@ pub struct Buffer {
 
 /// Where a buffer comes from, and how it is freed.
 enum Source {
-    Allocator(Layout),
+    Allocator { allocated: NonNull<u8>, layout: Layout },
     Pages { _mapping: Mapping },
     Guarded { _guarded: Guarded },
 }
@@ -48,11 +53,16 @@ impl Buffer {
             let start = mapping.start();
             return Self { start, bytes, source: Source::Pages { _mapping: mapping } };
         }
-        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).expect("fits the machine");
+        let (more, alignment) = if bytes < LONG { (0, ALIGNMENT) } else { (ALIGNMENT, 1) };
+        let size = bytes.saturating_add(more).max(1);
+        let layout = Layout::from_size_align(size, alignment).expect("fits the machine");
         // SAFETY: the layout has a size of at least one.
-        let start = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
-        Self { start, bytes, source: Source::Allocator(layout) }
+        let allocated = unsafe { alloc_zeroed(layout) };
+        let Some(allocated) = NonNull::new(allocated) else { handle_alloc_error(layout) };
+        let before = allocated.align_offset(ALIGNMENT);
+        // SAFETY: less than a line, which the layout has more where it is not aligned.
+        let start = unsafe { allocated.add(before) };
+        Self { start, bytes, source: Source::Allocator { allocated, layout } }
     }
 
     /// The first byte.
@@ -70,9 +80,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if let Source::Allocator(layout) = self.source {
-            // SAFETY: `start` came from `alloc_zeroed` with this layout.
-            unsafe { dealloc(self.start.as_ptr(), layout) }
+        if let Source::Allocator { allocated, layout } = self.source {
+            // SAFETY: it came from `alloc_zeroed` with this layout.
+            unsafe { dealloc(allocated.as_ptr(), layout) }
         }
     }
 }
@@ -80,5 +90,26 @@ impl Drop for Buffer {
 impl fmt::Debug for Buffer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Buffer({} bytes)", self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_of_any_size_are_aligned_and_zero() {
+        for bytes in [0, 1, 63, 64, 65, LONG - 1, LONG, LONG + 1, 2 * LONG + 7, crate::LARGE] {
+            // Freed memory that is used again has to be zero, too.
+            for _ in 0..3 {
+                let buffer = Buffer::zeroed(bytes);
+                assert!(buffer.start().addr().get().is_multiple_of(ALIGNMENT), "{bytes} bytes");
+                assert_eq!(buffer.bytes(), bytes);
+                // SAFETY: invariant 1, and nobody else knows the buffer.
+                let all = unsafe { std::slice::from_raw_parts_mut(buffer.start().as_ptr(), bytes) };
+                assert!(all.iter().all(|byte| *byte == 0), "{bytes} bytes");
+                all.fill(0xff);
+            }
+        }
     }
 }
