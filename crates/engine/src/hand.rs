@@ -1,7 +1,7 @@
 //! One rank of a crew: the arrays that it keeps, the programs that it has prepared.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pantile_comm::{Communicator, RankError};
 use pantile_ir::lower::SlotId;
@@ -22,6 +22,8 @@ pub(crate) struct Hand {
     runners: Vec<Ready>,
     /// Room for the results of a program.
     made: Vec<Made>,
+    /// Held while a program is prepared.
+    preparing: Arc<Mutex<()>>,
 }
 
 /// A program that a rank has prepared.
@@ -35,7 +37,13 @@ struct Ready {
 impl Hand {
     pub(crate) fn new(communicator: Communicator) -> Self {
         let (store, runners) = (BTreeMap::new(), Vec::new());
-        Self { engine: Engine::new(communicator), store, runners, made: Vec::new() }
+        let (engine, made, preparing) = (Engine::new(communicator), Vec::new(), Arc::default());
+        Self { engine, store, runners, made, preparing }
+    }
+
+    /// From now on this rank prepares programs one after the other with those that hold the same lock.
+    pub(crate) fn prepare_in_turn(&mut self, preparing: &Arc<Mutex<()>>) {
+        self.preparing = Arc::clone(preparing);
     }
 
     /// True if this rank has prepared a program, and is soon done with it if no other rank is late.
@@ -82,7 +90,7 @@ impl Hand {
             self.store.remove(id);
         }
         let at = self.runner(job)?;
-        let Self { engine, store, runners, made } = self;
+        let Self { engine, store, runners, made, .. } = self;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for number in &job.numbers {
             let tile = Tile::from_bytes(number.dtype(), number.as_bytes());
@@ -132,6 +140,7 @@ impl Hand {
         if self.runners.len() >= KEPT {
             self.runners.remove(0);
         }
+        let _turn = self.preparing.lock().unwrap_or_else(PoisonError::into_inner);
         let runner = Runner::new(&mut self.engine, Arc::clone(&job.executable))?;
         let brief = job.executable.work() <= BRIEF;
         self.runners.push(Ready { key: job.key, runner, brief });

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use pantile_comm::threads::Threads;
-use pantile_comm::{Communicator, Options, Rank};
+use pantile_comm::{Communicator, Options, Rank, Transport};
 use pantile_kernels::lanes::Scratch;
 
 use crate::hand::Hand;
@@ -38,9 +38,14 @@ impl RankThreads {
     /// So many ranks, and no thread yet.
     pub(crate) fn new(ranks: usize, options: &Options) -> Self {
         let loop_cache = LoopCache::default();
-        let hand = |transport| {
+        // Preparing takes memory that is soon free again: as many ranks do it at a time as have cores.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let turns: Vec<Arc<Mutex<()>>> = (0..cores).map(|_| Arc::default()).collect();
+        let hand = |transport: Threads| {
+            let turn = &turns[transport.rank() % cores];
             let mut hand = Hand::new(Communicator::new(Box::new(transport)));
             hand.engine.set_loop_cache(&loop_cache);
+            hand.prepare_in_turn(turn);
             hand
         };
         let world = Threads::world(ranks, options).into_iter();
