@@ -187,7 +187,7 @@ impl Crew {
                 self.note(done.err())
             }
             Hands::Threads(ranks) if job.light => {
-                let fault = weightiest(ranks.run_inline(job).into_iter());
+                let fault = ranks.run_inline(job);
                 self.note(fault)
             }
             Hands::Threads(ranks) => {
@@ -488,7 +488,7 @@ impl Crew {
 }
 
 /// Whoever failed by itself says more than those who heard of it.
-fn weightiest(faults: impl Iterator<Item = Error>) -> Option<Error> {
+pub(crate) fn weightiest(faults: impl Iterator<Item = Error>) -> Option<Error> {
     let heard =
         |error: &Error| matches!(error, Error::Comm(pantile_comm::CommError::Failed { .. }));
     faults.min_by_key(heard)

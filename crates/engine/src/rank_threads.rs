@@ -13,6 +13,7 @@ use pantile_comm::threads::Threads;
 use pantile_comm::{Communicator, Options, Rank, Transport};
 use pantile_kernels::lanes::Scratch;
 
+use crate::crew::weightiest;
 use crate::hand::Hand;
 use crate::loop_cache::LoopCache;
 use crate::orders::Orders;
@@ -79,11 +80,11 @@ impl RankThreads {
     }
 
     /// Runs a program in the place of all ranks, one after the other. Gives what went wrong.
-    pub(crate) fn run_inline(&mut self, job: &Job) -> Vec<Error> {
+    pub(crate) fn run_inline(&mut self, job: &Job) -> Option<Error> {
         let busy = self.busy(job);
-        let faults = busy.iter().filter_map(|rank| self.run_as(*rank, job).err()).collect();
-        self.skip_idle(job);
-        faults
+        let fault = weightiest(busy.iter().filter_map(|rank| self.run_as(*rank, job).err()));
+        self.skip_idle(job, busy);
+        fault
     }
 
     /// Gives the ranks a program.
@@ -102,7 +103,7 @@ impl RankThreads {
             let done = self.run_as(*rank, job);
             self.orders.answer(done);
         }
-        self.skip_idle(job);
+        self.skip_idle(job, busy);
         if brief {
             self.orders.look_for_answers();
         }
@@ -110,8 +111,13 @@ impl RankThreads {
     }
 
     /// Runs a program in the place of a rank, with the caller's memory for loops.
+    #[inline(always)]
     fn run_as(&mut self, rank: Rank, job: &Job) -> Result<(), Error> {
         let mut hand = lock(&self.hands[rank]);
+        if self.hands.len() == 1 {
+            // There is no other rank to share memory with.
+            return hand.run(job);
+        }
         std::mem::swap(hand.engine.loop_scratch(), &mut self.scratch);
         let done = hand.run(job);
         std::mem::swap(hand.engine.loop_scratch(), &mut self.scratch);
@@ -146,8 +152,7 @@ impl RankThreads {
     }
 
     /// Notes for every rank that has nothing to do what becomes of its arrays.
-    fn skip_idle(&self, job: &Job) {
-        let busy = self.busy(job);
+    fn skip_idle(&self, job: &Job, busy: &[Rank]) {
         if busy.len() == self.hands.len() {
             return;
         }
