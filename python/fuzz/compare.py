@@ -49,8 +49,9 @@ def _far(a, b, units, scale):
     return far | other
 
 
-def scale_of(how, arrays):
-    """How large the terms of a sum over these arrays are together; None if partial sums may overflow."""
+def scale_of(how, arrays, result):
+    """How large the terms of a sum over these arrays are together; None if partial sums of the result's
+    type may overflow."""
     scale = 1.0
     for array in arrays:
         if not array.size:
@@ -58,7 +59,7 @@ def scale_of(how, arrays):
         size = np.abs(array.astype("c16" if array.dtype.kind == "c" else "f8"))
         size = size[np.isfinite(size)]
         largest = float(size.max()) if size.size else 0.0
-        if largest > (1e15 if array.dtype in ("f4", "c8") else 1e100):
+        if largest > (1e15 if {array.dtype, result} & {np.dtype("f4"), np.dtype("c8")} else 1e100):
             return None
         scale *= largest**2 if how == "square" else largest
     count = max((max(a.shape, default=1) if how == "product" else a.size for a in arrays), default=1)

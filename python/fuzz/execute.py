@@ -98,7 +98,7 @@ class Follow(Run):
             return
         if not isinstance(self.names[name], np.ndarray):
             self.names[name] = np.array(self.names[name])
-        scale = scale_of(how, before) if how in ("sum", "square", "product") else 0.0
+        scale = scale_of(how, before, mine.dtype) if how in ("sum", "square", "product") else 0.0
         what = difference(mine, self.names[name], how, scale)
         if what is not None:
             self._differs("value", statement, f"{name}: {what}")

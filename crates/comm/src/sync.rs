@@ -2,14 +2,14 @@
 
 #[cfg(not(feature = "explore"))]
 pub(crate) use std::{
-    sync::atomic::{AtomicBool, AtomicU32, Ordering, fence},
+    sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence},
     sync::{Condvar, Mutex, MutexGuard},
 };
 
 #[cfg(feature = "explore")]
 pub(crate) use shuttle::sync::{
     Condvar, Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicU32, Ordering, fence},
+    atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence},
 };
 
 /// Locks, whatever happened to the last holder: everything behind our locks is whole between any

@@ -1,24 +1,20 @@
 //! Ranks that wait for programs: one caller, and all ranks that this process hosts.
 //!
-//! With threads the caller is nobody's rank: it gives every rank the same program and waits for all
-//! answers. What is small and needs no other rank it does itself, in the place of one rank after the
-//! other: waking threads up takes longer. What is soon done it does in the place of the first rank,
-//! beside the others: it would only wait. Alone, as one process of a job, the caller is the rank, and
-//! every process gives the same programs.
+//! Ranks are threads of this process ([`RankThreads`]), or this process is one of them: then the caller
+//! is the rank, and every process gives the same programs. Or they are elsewhere ([`Afar`]).
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use pantile_comm::threads::Threads;
 use pantile_comm::{Call, Communicator, Options, Rank};
 use pantile_ir::Scalar;
 use pantile_ir::lower::{Executable, Recipe};
 
 use crate::afar::Afar;
 use crate::hand::Hand;
-use crate::orders::Orders;
+use crate::rank_threads::RankThreads;
 use crate::{Counters, Error, Pool, Scheme, ThreadsError, Tile};
 
 /// How long a caller waits before it is asked whether it still wants to.
@@ -62,13 +58,7 @@ pub struct Crew {
 }
 
 enum Hands {
-    Threads {
-        /// Each is busy with at most one order; nobody else touches it then.
-        hands: Vec<Arc<Mutex<Hand>>>,
-        /// How each gets its orders.
-        orders: Arc<Orders>,
-        threads: Vec<JoinHandle<()>>,
-    },
+    Threads(RankThreads),
     Alone(Box<Hand>),
     Afar {
         hands: Box<dyn Afar>,
@@ -78,31 +68,21 @@ enum Hands {
 }
 
 impl Crew {
-    /// So many ranks, each a thread of this process.
-    ///
-    /// # Panics
-    /// If the system has no more threads.
+    /// So many ranks of this process, each a thread from its first work on.
     #[must_use]
     pub fn threads(ranks: usize, options: &Options) -> Self {
-        let orders = Arc::new(Orders::new(ranks));
-        let (mut hands, mut threads) = (Vec::new(), Vec::new());
-        for (rank, transport) in Threads::world(ranks, options).into_iter().enumerate() {
-            let hand = Hand::new(Communicator::new(Box::new(transport)));
-            let hand = Arc::new(Mutex::new(hand));
-            let (orders, own) = (Arc::clone(&orders), Arc::clone(&hand));
-            let work = move || {
-                while let Some(job) = orders.next(rank) {
-                    let done = lock(&own).run(&job);
-                    drop(job);
-                    orders.answer(done);
-                }
-            };
-            let thread = std::thread::Builder::new().name(format!("rank {rank}")).spawn(work);
-            threads.push(thread.expect("the system has threads"));
-            hands.push(hand);
-        }
-        let hands = Hands::Threads { hands, orders, threads };
+        let hands = Hands::Threads(RankThreads::new(ranks, options));
         Self { size: ranks, hands, failure: None, process: pantile_memory::process(), stop: None }
+    }
+
+    /// How many ranks have a thread of this process: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn started_threads(&self) -> usize {
+        match &self.hands {
+            Hands::Threads(ranks) => ranks.started(),
+            Hands::Alone(_) | Hands::Afar { .. } => 0,
+        }
     }
 
     /// The rank that this process is.
@@ -162,7 +142,7 @@ impl Crew {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         match &self.hands {
-            Hands::Threads { orders, .. } => orders.all_answered(),
+            Hands::Threads(ranks) => ranks.orders().all_answered(),
             Hands::Alone(_) => true,
             Hands::Afar { busy, .. } => !busy,
         }
@@ -179,7 +159,7 @@ impl Crew {
     pub fn hosted(&self) -> Vec<Rank> {
         match &self.hands {
             Hands::Afar { .. } => (0..self.size).collect(),
-            Hands::Threads { hands, .. } => (0..hands.len()).collect(),
+            Hands::Threads(ranks) => (0..ranks.len()).collect(),
             Hands::Alone(hand) => vec![hand.engine.rank()],
         }
     }
@@ -188,7 +168,7 @@ impl Crew {
     #[must_use]
     pub fn has_windows(&self) -> bool {
         match &self.hands {
-            Hands::Threads { .. } => true,
+            Hands::Threads(_) => true,
             Hands::Alone(hand) => hand.engine.has_windows(),
             Hands::Afar { .. } => false,
         }
@@ -206,13 +186,12 @@ impl Crew {
                 let done = hand.run(job);
                 self.note(done.err())
             }
-            Hands::Threads { hands, .. } if job.light => {
-                let faults = hands.iter().filter_map(|hand| lock(hand).run(job).err());
-                let fault = weightiest(faults);
+            Hands::Threads(ranks) if job.light => {
+                let fault = ranks.run_inline(job);
                 self.note(fault)
             }
-            Hands::Threads { hands, orders, .. } => {
-                share_out(hands, orders, job);
+            Hands::Threads(ranks) => {
+                ranks.give(job)?;
                 self.settle_if(true)
             }
             Hands::Afar { hands, busy } => match hands.start(job) {
@@ -270,7 +249,8 @@ impl Crew {
         let stop = || may_stop && self.stop.as_ref().is_some_and(|stop| stop());
         match &mut self.hands {
             Hands::Alone(_) => {}
-            Hands::Threads { orders, .. } => {
+            Hands::Threads(ranks) => {
+                let orders = ranks.orders();
                 while !orders.all_answered() && !orders.sleep_for_answers(LISTEN) {
                     if stop() {
                         return Err(Error::Interrupted);
@@ -352,9 +332,10 @@ impl Crew {
 
     /// Gives hosted ranks other elements of an array that they have.
     pub fn replace(&mut self, id: ArrayId, tiles: &[(Rank, Arc<Tile>)]) {
+        let tiles: BTreeMap<Rank, &Arc<Tile>> =
+            tiles.iter().map(|(rank, tile)| (*rank, tile)).collect();
         self.each(|hand| {
-            let rank = hand.engine.rank();
-            if let Some((_, tile)) = tiles.iter().find(|(own, _)| *own == rank) {
+            if let Some(tile) = tiles.get(&hand.engine.rank()) {
                 hand.store.insert(id, Arc::clone(tile));
             }
         });
@@ -514,25 +495,9 @@ impl Crew {
         }
         match &mut self.hands {
             Hands::Alone(hand) => f(hand),
-            Hands::Threads { hands, .. } => hands.iter().for_each(|hand| f(&mut lock(hand))),
+            Hands::Threads(ranks) => ranks.each(f),
             Hands::Afar { .. } => {}
         }
-    }
-}
-
-/// A rank that panicked has ended the world; what it has can still be looked at.
-fn lock(hand: &Mutex<Hand>) -> MutexGuard<'_, Hand> {
-    hand.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Gives ranks that are threads a program; if it is soon done the caller does the first rank's share.
-fn share_out(hands: &[Arc<Mutex<Hand>>], orders: &Orders, job: &Arc<Job>) {
-    let brief = hands.first().filter(|hand| lock(hand).is_brief(job));
-    orders.give(job, usize::from(brief.is_some()));
-    if let Some(first) = brief {
-        let done = lock(first).run(job);
-        orders.answer(done);
-        orders.look_for_answers();
     }
 }
 
@@ -542,7 +507,7 @@ fn goes_on(error: &Error) -> bool {
 }
 
 /// Whoever failed by itself says more than those who heard of it.
-fn weightiest(faults: impl Iterator<Item = Error>) -> Option<Error> {
+pub(crate) fn weightiest(faults: impl Iterator<Item = Error>) -> Option<Error> {
     let heard =
         |error: &Error| matches!(error, Error::Comm(pantile_comm::CommError::Failed { .. }));
     faults.min_by_key(heard)
@@ -552,16 +517,11 @@ impl Drop for Crew {
     fn drop(&mut self) {
         if self.is_forked() {
             // The threads are not here, and the connections are the parent's: nothing is ended.
-            let (hands, threads, orders) = (Vec::new(), Vec::new(), Arc::new(Orders::new(0)));
-            let none = Hands::Threads { hands, orders, threads };
+            let none = Hands::Threads(RankThreads::new(0, &Options::default()));
             return std::mem::forget(std::mem::replace(&mut self.hands, none));
         }
-        if let Hands::Threads { orders, threads, .. } = &mut self.hands {
-            orders.end();
-            for thread in threads.drain(..) {
-                // A rank that panicked has said so already.
-                let _ = thread.join();
-            }
+        if let Hands::Threads(ranks) = &mut self.hands {
+            ranks.end();
         }
     }
 }
@@ -585,8 +545,8 @@ mod tests {
             assert_eq!(crew.counters().programs, 0);
             crew.forget(&[ArrayId(1)]);
             // The ranks still wait for orders: ending the crew must not touch them.
-            let Hands::Threads { orders, .. } = &crew.hands else { unreachable!("threads") };
-            let orders = Arc::clone(orders);
+            let Hands::Threads(ranks) = &crew.hands else { unreachable!("threads") };
+            let orders = Arc::clone(ranks.orders());
             drop(crew);
             assert!(!orders.is_over());
             orders.end();

@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pantile_comm::{Call, CommError, Communicator, Failure, Memory, Rank, Ticket};
 use pantile_geometry::{Distribution, Fingerprint};
 use pantile_kernels::DType;
+use pantile_kernels::lanes::Scratch as LoopScratch;
 use pantile_plan::{Schedule, Terrain, route};
 
 use crate::compile::Compiler;
 use crate::execute::{self, Buffers};
 use crate::helpers::Helpers;
+use crate::loop_cache::LoopCache;
 use crate::places::{Arrays, Frame};
 use crate::pool::Pool;
 use crate::{Cells, Error, Movement, Scheme, ThreadsError, Tile, check_threads, gather};
@@ -63,6 +65,9 @@ pub struct Engine {
     counters: Counters,
     pool: Pool,
     helpers: Arc<Helpers>,
+    loop_cache: LoopCache,
+    /// Memory of loops of this rank, while none of them runs.
+    loop_scratch: Option<Box<LoopScratch>>,
     stop: Option<Arc<AtomicBool>>,
     /// Longer messages are cut into parts of so many bytes.
     part_bytes: usize,
@@ -87,6 +92,8 @@ impl Engine {
             counters: Counters::default(),
             pool: Pool::default(),
             helpers: Arc::new(Helpers::new(1)),
+            loop_cache: LoopCache::default(),
+            loop_scratch: None,
             stop: None,
         }
     }
@@ -180,6 +187,22 @@ impl Engine {
     /// Memory of arrays that are gone.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// From now on loops that others have compiled are not compiled again.
+    pub(crate) fn set_loop_cache(&mut self, cache: &LoopCache) {
+        self.loop_cache = cache.clone();
+    }
+
+    /// Compiled loops.
+    pub(crate) fn loop_cache(&self) -> &LoopCache {
+        &self.loop_cache
+    }
+
+    /// The place of the memory that loops work with: whoever runs one takes it, and puts it back. A
+    /// thread that runs programs of several ranks has the same memory for all of them.
+    pub(crate) fn loop_scratch(&mut self) -> &mut Option<Box<LoopScratch>> {
+        &mut self.loop_scratch
     }
 
     /// One more program runs.

@@ -105,6 +105,13 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// A rank has work, and the system has no thread for it; nothing was done.
+    NoThread {
+        /// Which rank.
+        rank: Rank,
+        /// What the system has to say.
+        reason: String,
+    },
     /// A distribution names a rank that the world does not have.
     NoSuchRank {
         /// The largest rank named.
@@ -164,6 +171,9 @@ impl fmt::Display for Error {
                 write!(out, "rank {rank}: {reason}; this happened in a program, so the ranks ended")
             }
             Self::Panicked { rank, message } => write!(out, "rank {rank} panicked: {message}"),
+            Self::NoThread { rank, reason } => {
+                write!(out, "rank {rank} has work, but there is no thread for it: {reason}")
+            }
             Self::NoSuchRank { rank, size } => {
                 write!(out, "the distribution names rank {rank}, but the world has {size} ranks")
             }

@@ -1,9 +1,10 @@
 //! One rank of a crew: the arrays that it keeps, the programs that it has prepared.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pantile_comm::{Call, Communicator, RankError};
+use pantile_ir::lower::SlotId;
 use smallvec::SmallVec;
 
 use crate::{ArrayId, Engine, Error, Given, Job, Made, Runner, Tile};
@@ -14,9 +15,6 @@ const KEPT: usize = 256;
 /// Programs of more operations, of all ranks together, take their time: about a millisecond.
 pub(super) const BRIEF: usize = 1 << 22;
 
-/// Ranks agree that all have the memory of a program from so many bytes on, of all ranks together.
-const LARGE: usize = 32 << 20;
-
 /// One rank at work.
 pub(crate) struct Hand {
     pub(crate) engine: Engine,
@@ -24,6 +22,8 @@ pub(crate) struct Hand {
     runners: Vec<Ready>,
     /// Room for the results of a program.
     made: Vec<Made>,
+    /// Held while a program is prepared.
+    preparing: Arc<Mutex<()>>,
 }
 
 /// A program that a rank has prepared.
@@ -39,7 +39,13 @@ struct Ready {
 impl Hand {
     pub(crate) fn new(communicator: Communicator) -> Self {
         let (store, runners) = (BTreeMap::new(), Vec::new());
-        Self { engine: Engine::new(communicator), store, runners, made: Vec::new() }
+        let (engine, made, preparing) = (Engine::new(communicator), Vec::new(), Arc::default());
+        Self { engine, store, runners, made, preparing }
+    }
+
+    /// From now on this rank prepares programs one after the other with those that hold the same lock.
+    pub(crate) fn prepare_in_turn(&mut self, preparing: &Arc<Mutex<()>>) {
+        self.preparing = Arc::clone(preparing);
     }
 
     /// True if this rank has prepared a program, and is soon done with it if no other rank is late.
@@ -95,13 +101,34 @@ impl Hand {
         })
     }
 
+    /// Results of a program on a rank that has nothing to do in it.
+    pub(crate) fn empty_results(job: &Job) -> Vec<(ArrayId, Arc<Tile>)> {
+        let slots = &job.executable.slots;
+        let results = job.executable.results.iter().zip(&job.results);
+        let empty = |slot: SlotId| Arc::new(Tile::zeroed(slots[slot.index()].dtype, 0));
+        results.map(|((slot, _), id)| (*id, empty(*slot))).collect()
+    }
+
+    /// What becomes of arrays in a program in which this rank has nothing to do.
+    pub(crate) fn skip(&mut self, job: &Job, results: &[(ArrayId, Arc<Tile>)]) {
+        for id in &job.forget {
+            self.store.remove(id);
+        }
+        for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
+            if job.executable.spends(number) {
+                self.store.remove(id);
+            }
+        }
+        self.store.extend(results.iter().cloned());
+    }
+
     fn try_run(&mut self, job: &Job) -> Result<(), Error> {
         for id in &job.forget {
             self.store.remove(id);
         }
         let at = self.runner(job)?;
         self.reserve(at)?;
-        let Self { engine, store, runners, made } = self;
+        let Self { engine, store, runners, made, .. } = self;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for number in &job.numbers {
             let tile = Tile::from_bytes(number.dtype(), number.as_bytes());
@@ -151,9 +178,10 @@ impl Hand {
         if self.runners.len() >= KEPT {
             self.runners.remove(0);
         }
+        let _turn = self.preparing.lock().unwrap_or_else(PoisonError::into_inner);
         let runner = Runner::new(&mut self.engine, Arc::clone(&job.executable))?;
         let brief = job.executable.work() <= BRIEF;
-        let large = !job.light && job.executable.total_bytes() >= LARGE;
+        let large = !job.light && job.executable.is_reserved();
         self.runners.push(Ready { key: job.key, runner, brief, large });
         Ok(self.runners.len() - 1)
     }

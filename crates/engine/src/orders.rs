@@ -63,12 +63,12 @@ impl Orders {
         }
     }
 
-    /// Caller: gives all ranks an order. Those before `first` do not hear of it: the caller answers
-    /// for them.
-    pub(crate) fn give(&self, job: &Arc<Job>, first: Rank) {
+    /// Caller: gives these ranks an order. It gives so many answers itself, too.
+    pub(crate) fn give(&self, job: &Arc<Job>, ranks: &[Rank], own: usize) {
         debug_assert!(self.all_answered(), "invariant 1 of orders");
-        self.owed.store(self.seats.len(), Ordering::Relaxed);
-        for seat in &self.seats[first..] {
+        self.owed.store(ranks.len() + own, Ordering::Relaxed);
+        for rank in ranks {
+            let seat = &self.seats[*rank];
             *lock(&seat.order) = Some(Arc::clone(job));
             seat.ordered.store(true, Ordering::Release);
             seat.bell.ring();
@@ -188,7 +188,8 @@ mod tests {
             }
             for key in 0..200 {
                 let own = key % 2 == 1;
-                orders.give(&job(key), usize::from(own));
+                let ranks = [0, 1, 2];
+                orders.give(&job(key), &ranks[usize::from(own)..], usize::from(own));
                 if own {
                     orders.answer(Ok(()));
                     orders.look_for_answers();
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn an_order_before_the_end_is_carried_out() {
         let orders = Orders::new(1);
-        orders.give(&job(7), 0);
+        orders.give(&job(7), &[0], 0);
         orders.end();
         assert_eq!(orders.next(0).map(|job| job.key), Some(7));
         assert!(!orders.all_answered(), "it has not answered yet");
@@ -219,7 +220,7 @@ mod tests {
     fn faults_are_told_once() {
         let orders = Orders::new(2);
         assert!(orders.take_faults().is_empty());
-        orders.give(&job(1), 2);
+        orders.give(&job(1), &[], 2);
         let fault = Error::Stopped { rank: 1 };
         orders.answer(Ok(()));
         orders.answer(Err(fault.clone()));

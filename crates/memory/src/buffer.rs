@@ -26,6 +26,11 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
+/// Buffers of at least so many bytes are asked for without an alignment, and a line longer: the
+/// allocator then leaves fresh pages untouched, which are zero already, and the system gives memory
+/// only to those that are used.
+const LONG: usize = 64 << 10;
+
 /// Bytes that belong to this value alone.
 ///
 /// Invariant 1: `start` is aligned to [`ALIGNMENT`], and `bytes` initialised bytes from it on may be
@@ -38,7 +43,7 @@ pub struct Buffer {
 
 /// Where a buffer comes from, and how it is freed.
 enum Source {
-    Allocator(Layout),
+    Allocator { allocated: NonNull<u8>, layout: Layout },
     Pages { _mapping: Mapping },
     Guarded { _guarded: Guarded },
 }
@@ -72,11 +77,16 @@ impl Buffer {
             return Ok(Self { start, bytes, source: Source::Pages { _mapping: mapping } });
         }
         let error = OutOfMemory { bytes };
-        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| error)?;
+        let (more, alignment) = if bytes < LONG { (0, ALIGNMENT) } else { (ALIGNMENT, 1) };
+        let size = bytes.saturating_add(more).max(1);
+        let layout = Layout::from_size_align(size, alignment).map_err(|_| error)?;
         // SAFETY: the layout has a size of at least one.
-        let start = unsafe { alloc_zeroed(layout) };
-        let start = NonNull::new(start).ok_or(error)?;
-        Ok(Self { start, bytes, source: Source::Allocator(layout) })
+        let allocated = unsafe { alloc_zeroed(layout) };
+        let allocated = NonNull::new(allocated).ok_or(error)?;
+        let before = allocated.align_offset(ALIGNMENT);
+        // SAFETY: less than a line, which the layout has more where it is not aligned.
+        let start = unsafe { allocated.add(before) };
+        Ok(Self { start, bytes, source: Source::Allocator { allocated, layout } })
     }
 
     /// The first byte.
@@ -94,9 +104,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if let Source::Allocator(layout) = self.source {
-            // SAFETY: `start` came from `alloc_zeroed` with this layout.
-            unsafe { dealloc(self.start.as_ptr(), layout) }
+        if let Source::Allocator { allocated, layout } = self.source {
+            // SAFETY: it came from `alloc_zeroed` with this layout.
+            unsafe { dealloc(allocated.as_ptr(), layout) }
         }
     }
 }
@@ -122,5 +132,21 @@ mod tests {
         let text = OutOfMemory { bytes: 12 }.to_string();
         assert_eq!(text, "the system gave no memory of 12 bytes");
         assert_eq!(Buffer::try_zeroed(100).map(|buffer| buffer.bytes()), Ok(100));
+    }
+
+    #[test]
+    fn buffers_of_any_size_are_aligned_and_zero() {
+        for bytes in [0, 1, 63, 64, 65, LONG - 1, LONG, LONG + 1, 2 * LONG + 7, crate::LARGE] {
+            // Freed memory that is used again has to be zero, too.
+            for _ in 0..3 {
+                let buffer = Buffer::zeroed(bytes);
+                assert!(buffer.start().addr().get().is_multiple_of(ALIGNMENT), "{bytes} bytes");
+                assert_eq!(buffer.bytes(), bytes);
+                // SAFETY: invariant 1, and nobody else knows the buffer.
+                let all = unsafe { std::slice::from_raw_parts_mut(buffer.start().as_ptr(), bytes) };
+                assert!(all.iter().all(|byte| *byte == 0), "{bytes} bytes");
+                all.fill(0xff);
+            }
+        }
     }
 }

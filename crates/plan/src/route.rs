@@ -10,6 +10,9 @@ use crate::between::Problem;
 /// Below this size of a tile a straight movement costs less than a second round of messages.
 const LARGE_BYTES: usize = 128 << 10;
 
+/// Up to so many ranks all take from all: one round instead of two.
+const ALL_FROM_ALL: usize = 64;
+
 /// What the choice of a way depends on besides the distributions; the same on every rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terrain {
@@ -36,6 +39,7 @@ pub fn route(
     terrain: Terrain,
 ) -> Vec<Distribution> {
     let between = through_blocks(source, target, element_bytes, terrain)
+        .or_else(|| through_one(source, target))
         .or_else(|| axis_by_axis(source, target, terrain.windows))
         .unwrap_or_default();
     let mut path = vec![source.clone()];
@@ -65,6 +69,26 @@ fn through_blocks(
     // The longest axis gives the most even blocks.
     let longest = (0..target.ndim()).max_by_key(|axis| target.shape()[*axis])?;
     Some(vec![target.cut_further(longest, &free)?])
+}
+
+/// Small tiles that many ranks have parts or terms of, and many want as a whole: one rank gathers
+/// them, and all others take them from it. That is two messages per rank, where all from all would be
+/// as many as there are pairs.
+fn through_one(source: &Distribution, target: &Distribution) -> Option<Vec<Distribution>> {
+    let (shape, mesh) = (target.shape(), target.mesh());
+    if mesh.size() <= ALL_FROM_ALL || source.boxes().is_some() {
+        return None;
+    }
+    let senders = match source.has_terms() {
+        true => source.mesh().size(),
+        false => source.mesh().size() / holders(source).max(1),
+    };
+    if senders <= ALL_FROM_ALL || *target != Distribution::copies(shape, mesh.clone()).ok()? {
+        return None;
+    }
+    let gathered = Distribution::on_rank(shape, mesh.ranks().next()?).ok()?;
+    let reached = Problem::new(source, &gathered).is_ok();
+    reached.then(|| vec![gathered])
 }
 
 /// Mesh axes along which every rank holds the same.
@@ -118,4 +142,34 @@ fn axis_by_axis(
     let stops = std::iter::once(source).chain(&between).zip(&between);
     let reached = stops.into_iter().all(|(from, to)| Problem::new(from, to).is_ok());
     (!between.is_empty() && reached).then_some(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The stops between two distributions of ranks that look at each other's memory.
+    fn check(source: &str, target: &str, expected: &[&str]) {
+        let [source, target] = [source, target].map(|text| text.parse::<Distribution>().unwrap());
+        let path = route(&source, &target, 8, Terrain::new(true));
+        let between: Vec<String> =
+            path[1..path.len() - 1].iter().map(ToString::to_string).collect();
+        assert_eq!(between, expected, "{source} -> {target}");
+    }
+
+    #[test]
+    fn many_ranks_gather_small_tiles_on_one_of_them() {
+        check("71 on r=64: whole; sum(r)", "71 on r=64: whole", &[]);
+        check("71 on r=65: whole; sum(r)", "71 on r=65: whole", &["71 on rank 0: whole"]);
+        check("scalar on r=4096:; max(r)", "scalar on r=4096:", &["scalar on rank 0:"]);
+        check("99 on r=99: block(r)", "99 on r=99: whole", &["99 on rank 0: whole"]);
+        let team = ["99 on r=90 team from 7 by 1: block(r)", "99 on r=90 team from 7 by 1: whole"];
+        check(team[0], team[1], &["99 on rank 7: whole"]);
+        // One rank, or few, that have all of it are enough for many.
+        check("99 on rank 0: whole", "99 on r=99: whole", &[]);
+        check("99 on a=3, b=33: block(a)", "99 on r=99: whole", &[]);
+        // Not everybody wants all of it.
+        check("99 on r=99: block(r)", "99 on r=99: cyclic(r, 1)", &[]);
+        check("99 on r=99: whole; sum(r)", "99 on r=99: block(r)", &[]);
+    }
 }

@@ -32,10 +32,8 @@ use std::sync::Arc;
 
 use pantile_ir::lower::Executable;
 use pantile_kernels::DType;
-use pantile_kernels::lanes::Scratch;
 use pantile_memory::OutOfMemory;
 
-use crate::helpers::Helpers;
 use crate::{Engine, Error, Tile};
 use doors::Door;
 pub use doors::{Given, Made};
@@ -57,7 +55,6 @@ pub struct Runner {
     sizes: Vec<(DType, usize)>,
     takes: Vec<Door>,
     gives: Vec<Door>,
-    scratch: Scratch,
 }
 
 impl Runner {
@@ -80,7 +77,7 @@ impl Runner {
             .map(|(slot, _)| Door::out(&executable, *slot, rank))
             .collect::<Result<_, _>>()?;
         let tiles = sizes.iter().map(|_| Tile::empty()).collect();
-        Ok(Self { executable, steps, tiles, sizes, takes, gives, scratch: Scratch::new() })
+        Ok(Self { executable, steps, tiles, sizes, takes, gives })
     }
 
     /// The executable.
@@ -169,13 +166,26 @@ impl Runner {
     ) -> Result<(), Error> {
         engine.count_program();
         let helpers = &*engine.helpers();
-        self.take(engine, arguments, helpers)?;
-        let Self { steps, tiles, scratch, .. } = self;
-        let means = Means { scratch, helpers };
-        let done = run::Running { engine, tiles, means, watch, overlap: None }.steps(steps);
-        let given = done.and_then(|()| self.give(engine, results, helpers));
+        let mut scratch = engine.loop_scratch().take().unwrap_or_default();
+        let mut means = Means { scratch: &mut scratch, helpers };
+        let given = self.run_by(engine, arguments, (&mut means, watch), results);
         self.let_go();
+        *engine.loop_scratch() = Some(scratch);
         given
+    }
+
+    fn run_by<'a>(
+        &mut self,
+        engine: &mut Engine,
+        arguments: impl ExactSizeIterator<Item = Given<'a>>,
+        (means, watch): (&mut Means<'_>, Option<Watch<'_>>),
+        results: &mut Vec<Made>,
+    ) -> Result<(), Error> {
+        self.take(engine, arguments, means)?;
+        let lent = Means { scratch: means.scratch, helpers: means.helpers };
+        let tiles = &mut self.tiles;
+        run::Running { engine, tiles, means: lent, watch, overlap: None }.steps(&self.steps)?;
+        self.give(engine, results, means)
     }
 
     /// Bytes of memory that this rank needs for it.
@@ -207,7 +217,7 @@ impl Runner {
         &mut self,
         engine: &mut Engine,
         arguments: impl ExactSizeIterator<Item = Given<'a>>,
-        helpers: &Helpers,
+        means: &mut Means<'_>,
     ) -> Result<(), Error> {
         let rank = engine.rank();
         if arguments.len() != self.takes.len() {
@@ -221,7 +231,6 @@ impl Runner {
             engine.fail(None, &error);
             return Err(error);
         }
-        let mut means = Means { scratch: &mut self.scratch, helpers };
         for (given, door) in arguments.zip(&self.takes) {
             let tile = match &given {
                 Given::Lent(tile) => *tile,
@@ -234,7 +243,7 @@ impl Runner {
                 engine.fail(None, &error);
                 return Err(error);
             }
-            door.enter(given, &mut self.tiles, &mut means)?;
+            door.enter(given, &mut self.tiles, means)?;
         }
         Ok(())
     }
@@ -243,9 +252,8 @@ impl Runner {
         &mut self,
         engine: &mut Engine,
         results: &mut Vec<Made>,
-        helpers: &Helpers,
+        means: &mut Means<'_>,
     ) -> Result<(), Error> {
-        let mut means = Means { scratch: &mut self.scratch, helpers };
         let spends = |number: &usize| self.executable.spends(*number);
         for (number, door) in self.gives.iter().enumerate() {
             let same = |other: &Door| other.is_open() && other.buffer == door.buffer;
@@ -254,7 +262,7 @@ impl Runner {
             results.push(match (argument, earlier) {
                 (Some(argument), _) if door.is_open() => Made::Argument(argument),
                 (_, Some(earlier)) if door.is_open() => Made::Result(earlier),
-                _ => Made::New(door.leave(&mut self.tiles, engine.pool(), &mut means)?),
+                _ => Made::New(door.leave(&mut self.tiles, engine.pool(), means)?),
             });
         }
         Ok(())

@@ -38,7 +38,7 @@ pub(crate) enum Prepared {
 
 /// A fused loop of one rank.
 pub(crate) struct PreparedLoop {
-    pub(crate) program: Program,
+    pub(crate) program: Arc<Program>,
     pub(crate) loops: Vec<BoxLoop>,
     /// What an element costs, about as much as so many bytes of memory.
     pub(crate) cost: usize,
@@ -191,7 +191,7 @@ pub(crate) fn prepare_loop(
         Write::Fold(_, slot, _) => Some(buffer(*slot)),
         Write::Slot(..) => None,
     });
-    let program = Program::compile(&compute.body)?;
+    let program = engine.loop_cache().compiled(&compute.body)?;
     let lanes = program.inputs().iter().chain(program.outputs());
     // An operation costs about as much as a byte.
     let cost = lanes.map(|dtype| dtype.bytes()).sum::<usize>() + compute.body.operations();

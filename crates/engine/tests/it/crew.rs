@@ -315,3 +315,60 @@ fn a_caller_may_stop_waiting_for_a_known_program_that_takes_its_time() {
     assert_eq!(outcome.unwrap_err(), Error::Interrupted);
     crew.settle().unwrap();
 }
+
+/// The elements of a row of five that a rank owns.
+fn row(ranks: usize, rank: usize) -> Vec<i64> {
+    let (each, more) = (5 / ranks, 5 % ranks);
+    let start = rank * each + rank.min(more);
+    (start..start + each + usize::from(rank < more)).map(|at| at as i64).collect()
+}
+
+#[test]
+fn ranks_that_have_nothing_to_do_have_no_thread() {
+    for ranks in [1, 2, 3, 4095, 4096] {
+        let mut crew = Crew::threads(ranks, &Options::default());
+        crew.put(ArrayId(1), |rank| Tile::from_vec(row(ranks, rank))).unwrap();
+        crew.replace(ArrayId(1), &[(0, Arc::new(Tile::from_vec(row(ranks, 0))))]);
+        assert_eq!(crew.started_threads(), 0, "who only holds elements has none");
+        for turn in 0..3 {
+            let mut moved = (*job_of((TURNED, 4), ranks, &[1], 3 + turn)).clone();
+            moved.forget = vec![ArrayId(2 + turn)];
+            crew.run(&Arc::new(moved)).unwrap();
+        }
+        assert_eq!(crew.started_threads(), ranks.min(5), "{ranks} ranks");
+        let tiles = crew.get(ArrayId(5), &[]).unwrap();
+        assert_eq!(tiles.len(), ranks);
+        for (rank, tile) in tiles {
+            let expected: Vec<i64> = (rank..5).step_by(ranks).map(|at| 2 * at as i64).collect();
+            assert_eq!(tile.to_vec::<i64>(), expected, "rank {rank} of {ranks}");
+        }
+        assert!(crew.get(ArrayId(4), &[]).unwrap().is_empty(), "forgotten everywhere");
+        assert_eq!(crew.counters().programs, 3);
+    }
+}
+
+#[test]
+fn a_rank_that_gets_work_later_starts_later() {
+    let whole = TURNED.replace("cyclic(r, 1)", "whole");
+    let mut crew = Crew::threads(9, &Options::default());
+    crew.put(ArrayId(1), |rank| Tile::from_vec(row(9, rank))).unwrap();
+    crew.run(&job_of((TURNED, 4), 9, &[1], 2)).unwrap();
+    assert_eq!(crew.started_threads(), 5);
+    crew.run(&job_of((&whole, 5), 9, &[1], 3)).unwrap();
+    assert_eq!(crew.started_threads(), 9);
+    for (_, tile) in crew.get(ArrayId(3), &[]).unwrap() {
+        assert_eq!(tile.to_vec::<i64>(), [0, 2, 4, 6, 8]);
+    }
+}
+
+#[test]
+fn a_failure_counts_for_ranks_that_never_started() {
+    let whole = TURNED.replace("cyclic(r, 1)", "whole");
+    let mut crew = Crew::threads(9, &Options::default());
+    crew.put(ArrayId(1), |rank| Tile::from_vec(row(9, rank))).unwrap();
+    crew.replace(ArrayId(1), &[(1, Arc::new(Tile::from_vec(vec![0.5])))]);
+    let error = crew.run(&job_of((TURNED, 4), 9, &[1], 2)).unwrap_err();
+    assert!(matches!(error, Error::WrongTile { rank: 1, .. }), "{error}");
+    assert_eq!(crew.run(&job_of((&whole, 5), 9, &[1], 3)).unwrap_err(), error);
+    assert_eq!(crew.started_threads(), 5, "a crew that failed starts nobody");
+}

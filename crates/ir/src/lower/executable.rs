@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use pantile_geometry::Distribution;
 use pantile_lanes::{Body, DType};
 
+use super::busy::Busy;
 use super::{Contract, Lent};
 use crate::{Place, Type};
 
@@ -57,6 +58,8 @@ pub struct Executable {
     /// Slots that movements fill and the loop right behind them alone reads: ranks that see each
     /// other's memory need not fill them.
     pub looks: BTreeSet<SlotId>,
+    /// Who has something to do; not to be asked before all is lowered.
+    pub(super) busy: Busy,
 }
 
 impl Executable {
@@ -87,6 +90,7 @@ impl Executable {
             lent: Some(vec![Lent { home: source.clone(), spent: false }]),
             steps: vec![Step::Move(Box::new(step))],
             looks: BTreeSet::new(),
+            busy: Busy::default(),
         }
     }
 }

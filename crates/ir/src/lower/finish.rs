@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::busy::Busy;
 use super::place::{self, Problem};
 use super::steps::written;
 use super::{Executable, Lowering, Slot, SlotId, SlotInfo, Step, Turns};
@@ -49,7 +50,8 @@ impl Lowering<'_> {
         let buffers = slots.len();
         let lent = self.setting.lent.clone();
         let looks = BTreeSet::new();
-        Ok(Executable { ranks: self.ranks, slots, buffers, arguments, results, lent, steps, looks })
+        let (ranks, busy) = (self.ranks, Busy::default());
+        Ok(Executable { ranks, slots, buffers, arguments, results, lent, steps, looks, busy })
     }
 
     /// Results that live like an argument get its room: the next program often reads them as this

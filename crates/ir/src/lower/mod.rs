@@ -7,6 +7,7 @@
 //! version of an array (`finish`).
 
 mod blocks;
+mod busy;
 mod contract;
 mod control;
 mod cost;

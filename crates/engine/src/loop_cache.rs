@@ -1,0 +1,67 @@
+//! Compiled loops that the ranks of a process share: equal bodies are compiled once.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pantile_kernels::lanes::Program;
+use pantile_lanes::Body;
+
+use crate::Error;
+
+/// Loops that are kept, the oldest go first; programs that use them still have them.
+const KEPT: usize = 64;
+
+/// Compiled loops with their bodies. Clones are the same cache.
+#[derive(Clone, Default)]
+pub(crate) struct LoopCache(Arc<Mutex<Kept>>);
+
+type Kept = VecDeque<(Body, Arc<Program>)>;
+
+impl LoopCache {
+    /// The loop of a body, compiled now if it is new.
+    ///
+    /// # Errors
+    /// The body cannot be compiled.
+    pub(crate) fn compiled(&self, body: &Body) -> Result<Arc<Program>, Error> {
+        // Ranks that want the same loop wait for the first of them.
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The newest is the most likely one: all ranks want it.
+        if let Some((_, program)) = kept.iter().rev().find(|(other, _)| other == body) {
+            return Ok(Arc::clone(program));
+        }
+        if kept.len() >= KEPT {
+            kept.pop_front();
+        }
+        let program = Arc::new(Program::compile(body)?);
+        kept.push_back((body.clone(), Arc::clone(&program)));
+        Ok(program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pantile_lanes::DType;
+
+    use super::*;
+
+    /// A body with so many inputs, of which it gives the first.
+    fn body(inputs: usize) -> Body {
+        let mut body = Body::new();
+        let nodes: Vec<_> = (0..inputs).map(|_| body.input(DType::F64).unwrap()).collect();
+        body.output(nodes[0]);
+        body
+    }
+
+    #[test]
+    fn equal_bodies_are_compiled_once_and_few_are_kept() {
+        let cache = LoopCache::default();
+        let first = cache.compiled(&body(1)).unwrap();
+        let again = cache.clone().compiled(&body(1)).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        let other = cache.compiled(&body(2)).unwrap();
+        assert_eq!((first.inputs().len(), other.inputs().len()), (1, 2));
+        (3..3 + KEPT).for_each(|inputs| drop(cache.compiled(&body(inputs)).unwrap()));
+        assert_eq!(cache.0.lock().unwrap().len(), KEPT);
+        assert!(!Arc::ptr_eq(&first, &cache.compiled(&body(1)).unwrap()), "the oldest is gone");
+    }
+}
