@@ -13,6 +13,10 @@ use super::world::World;
 /// Programs that need fewer bytes are not asked about.
 const SMALL: usize = 64 << 10;
 
+/// Where every process is a rank, programs of fewer bytes, of all ranks together, are not asked about:
+/// agreeing takes a message to every process.
+const AGREED: usize = 32 << 20;
+
 /// What the ranks of this process may take.
 #[derive(Default)]
 pub(crate) struct Allowance {
@@ -28,7 +32,8 @@ impl World {
     /// Where every process is a rank, all refuse it or none does.
     pub(crate) fn check_memory(&self, known: &Known, place: &Place) -> Result<(), Fault> {
         let alone = self.ranks() == self.inner.hosted.len();
-        if !self.inner.near || (alone && known.needed < SMALL) || (!alone && known.total < SMALL) {
+        let small = if alone { known.needed < SMALL } else { known.total < AGREED };
+        if !self.inner.near || small {
             return Ok(());
         }
         let (mut crew, mut own) = (lock(&self.inner.crew), lock(&self.inner.allowance));
