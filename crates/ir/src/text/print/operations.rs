@@ -10,6 +10,7 @@ use crate::text::operations::element_of;
 use crate::{Attribute, Index, Op, Operation, Slice, Type, Value};
 use pantile_lanes::DType;
 use std::collections::BTreeSet;
+use std::mem::replace;
 
 impl<'p> Printer<'p> {
     pub(super) fn operation(&mut self, operation: &'p Operation) {
@@ -17,13 +18,20 @@ impl<'p> Printer<'p> {
         let names: Vec<String> =
             operation.operands.iter().map(|value| self.value(*value)).collect();
         self.margin();
+        let outside = self.scopes.last().filter(|_| !operation.blocks.is_empty()).cloned();
         let results = self.define_results(&operation.results);
         self.out.push_str(&results);
+        // Results are not seen inside of blocks, where their names may be those of others.
+        let behind =
+            outside.and_then(|scope| self.scopes.last_mut().map(|own| replace(own, scope)));
         let name = self.name_of(operation);
         let done = self.structural(operation, name, &names)
             || forms::of(name).is_some_and(|form| self.by_form(form, operation, &names));
         if !done {
             self.generic(operation, name, &names);
+        }
+        if let (Some(behind), Some(own)) = (behind, self.scopes.last_mut()) {
+            *own = behind;
         }
         self.out.push('\n');
     }

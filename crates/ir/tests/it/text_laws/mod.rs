@@ -239,3 +239,17 @@ fn any_program_gets_an_answer_of_the_verifier() {
         }
     });
 }
+
+/// The results of a region are not seen inside of it, where the same name may be that of another value.
+#[test]
+fn a_name_inside_of_a_region_may_be_that_of_its_results() {
+    let text = "func.func @f(%a: i64) -> i64 {
+  %x = region.env_region \"gpu\" -> i64 {
+    %x = arith.addi %a, %a : i64
+    region.env_region_yield %x : i64
+  }
+  return %x : i64
+}
+";
+    assert_eq!(parse(text, "t").unwrap().to_string(), text);
+}
