@@ -16,7 +16,7 @@ __all__ = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "arg
 
 
 #: Reductions of no elements that have no result.
-_NEED_ELEMENTS = frozenset({"max", "min", "argmax", "argmin", "norminf"})
+_NEED_ELEMENTS = frozenset({"max", "min", "argmax", "argmin"})
 
 
 def _axes(x: Array, axis: Any) -> list[int] | None:

@@ -59,3 +59,7 @@ def test_nothing_has_no_largest_element(name, shape):
                 getattr(np, name)(b, axis=axis)
         else:
             assert getattr(pt, name)(a, axis=axis).shape == getattr(np, name)(b, axis=axis).shape
+
+
+def test_the_largest_norm_of_nothing_is_zero():
+    assert float(pt.vector_norm(pt.zeros(0), ord=np.inf)) == 0.0 == np.linalg.norm(np.zeros(0), np.inf)
