@@ -69,6 +69,9 @@ impl World {
     /// Waits for what ranks still do for a caller who stopped waiting, and says so.
     pub(crate) fn settle(&self) -> Result<(), Fault> {
         let mut crew = lock(&self.inner.crew);
+        if !self.inner.is_interrupted.load(Ordering::Relaxed) {
+            return Ok(crew.settle()?);
+        }
         let earlier = lock(&self.inner.interrupted).clone();
         if let (Some(place), false) = (earlier, crew.is_idle()) {
             let at = if place.line == 0 { String::new() } else { format!(" (written at {place})") };
@@ -82,6 +85,7 @@ impl World {
         }
         crew.settle()?;
         *lock(&self.inner.interrupted) = None;
+        self.inner.is_interrupted.store(false, Ordering::Relaxed);
         Ok(())
     }
 
@@ -127,6 +131,7 @@ impl World {
         if interrupted {
             let place = graph.order.last().map(|node| node.place.clone());
             *lock(&self.inner.interrupted) = place;
+            self.inner.is_interrupted.store(true, Ordering::Relaxed);
             return Err(Error::Interrupted.into());
         }
         Ok(())

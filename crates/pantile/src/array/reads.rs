@@ -43,6 +43,10 @@ impl Reads {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.pending.is_empty() && self.pinned.is_empty()
+    }
+
     /// Forgets the reads that a walk met: their program has run.
     fn computed(&mut self, mark: u64) {
         self.pending.retain(|one| one.upgrade().is_some_and(|read| read.mark() != mark));
@@ -64,7 +68,10 @@ impl Array {
         let inner = &self.world.inner;
         if inner.recording.load(Ordering::Relaxed) == 0 {
             let pin = inner.hosted.len() < inner.size;
-            lock(&inner.reads).add(&lock(&array.base), pin);
+            let mut reads = lock(&inner.reads);
+            reads.add(&lock(&array.base), pin);
+            inner.has_reads.store(true, Ordering::Relaxed);
+            drop(reads);
             // Others may write to open memory at any time.
             if base.opening().is_some() && !pin {
                 // The caller who looks at it gets to know what went wrong.
@@ -80,6 +87,9 @@ impl World {
     /// before the next version of what it reads.
     pub(crate) fn graph_with_reads(&self, targets: &[Arc<Node>]) -> Result<Graph, Fault> {
         let graph = self.graph(targets, &super::evaluate::ends)?;
+        if !self.inner.has_reads.load(Ordering::Relaxed) {
+            return Ok(graph);
+        }
         let reads: Vec<Arc<Node>> = {
             let reads = lock(&self.inner.reads);
             let pending = reads.pending.iter().filter_map(Weak::upgrade);
@@ -96,7 +106,12 @@ impl World {
 
     /// Forgets the reads that a program has computed.
     pub(crate) fn reads_computed(&self, graph: &Graph) {
-        lock(&self.inner.reads).computed(graph.mark);
+        if !self.inner.has_reads.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut reads = lock(&self.inner.reads);
+        reads.computed(graph.mark);
+        self.inner.has_reads.store(!reads.is_empty(), Ordering::Relaxed);
     }
 
     /// Computes the reads that the world refers to, if they are too many.

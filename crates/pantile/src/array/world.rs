@@ -56,6 +56,8 @@ pub(crate) struct Inner {
     pub(crate) given: Mutex<Option<(u64, Place)>>,
     /// Element reads that are not computed yet.
     pub(crate) reads: Mutex<Reads>,
+    /// True if there may be some; looked at before and after every program.
+    pub(crate) has_reads: AtomicBool,
     /// Operations recorded since the last program ran.
     pub(crate) pending: AtomicUsize,
     /// How many functions of blocks are being recorded, one in the other: nothing runs meanwhile by
@@ -69,6 +71,8 @@ pub(crate) struct Inner {
     pub(crate) forbidden: AtomicBool,
     /// Where the program was written that a caller stopped waiting for, until the ranks are done.
     pub(crate) interrupted: Mutex<Option<Place>>,
+    /// True if there is such a place; looked at before every program.
+    pub(crate) is_interrupted: AtomicBool,
     /// Told what a caller waits for, if that is not what it asked for.
     pub(crate) report: Mutex<Option<Report>>,
     /// What the ranks of this process may take.
@@ -104,12 +108,14 @@ impl World {
             marks: AtomicU64::new(0),
             given: Mutex::default(),
             reads: Mutex::default(),
+            has_reads: AtomicBool::new(false),
             pending: AtomicUsize::new(0),
             recording: AtomicUsize::new(0),
             lowered: AtomicU64::new(0),
             gathered: AtomicU64::new(0),
             forbidden: AtomicBool::new(false),
             interrupted: Mutex::default(),
+            is_interrupted: AtomicBool::new(false),
             report: Mutex::default(),
             allowance: Mutex::default(),
             steps_per_exchange: AtomicUsize::new(1),
