@@ -78,10 +78,10 @@ def vectors():
 
 
 def ranks():
-    """Python's tests on 2, 4 and 7 ranks."""
+    """Python's tests on 2, 4 and 7 ranks, between guard pages."""
     prepare_python()
     counts = (1, 2, 4, 7)
-    jobs = [python.whole(n, python.common()) for n in counts[1:]]
+    jobs = [python.whole(n, python.common(PANTILE_GUARD=1)) for n in counts[1:]]
     jobs += [python.digests(f"{n} ranks", python.common(PANTILE_RANKS=n)) for n in counts]
     run_jobs(jobs)
     python.compare(jobs)
