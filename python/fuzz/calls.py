@@ -134,7 +134,7 @@ def _product(make, name, source, choice):
         return None
     given = f"data({make.rng.randrange(1000)}, {shape}, '{array.dtype}')"
     beside = f"<pt.asarray(|>{given}<, dist={make.where(len(shape))})|>"
-    return one(f"{name} = {source} @ {beside}", target=name, how="product", of=[source])
+    return one(f"{name} = {source} @ {beside}", target=name, how="product", of=[source, given])
 
 
 def shaped(make):

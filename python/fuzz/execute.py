@@ -83,7 +83,7 @@ class Follow(Run):
         if refused(mine):
             return
         name, how = statement["target"], statement["how"]
-        before = [np.array(self.names[one]) for one in statement["of"] if one in self.names]
+        before = [np.array(eval(one, self.names)) for one in statement["of"] if not one.isidentifier() or one in self.names]
         try:
             exec(side(statement["line"], THEIRS), self.names)
         except Exception as error:
