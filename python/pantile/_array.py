@@ -323,7 +323,7 @@ class Array(Operators):
             if one is not None:
                 return Array._of(one)
         items, shape = _indexing.read(key, self.shape)
-        if shape is None and _indexing.is_element(key, self.ndim):
+        if shape is None and type(key) is not slice and _indexing.is_element(key, self.ndim):
             return Array._of(self._h.get(items))
         part = self._h.view(items) if items else self._h
         return Array._of(part if shape is None else part.reshape(shape))
