@@ -12,9 +12,14 @@ TOUR = Path(__file__).parents[2] / "examples" / "python" / "tour.ipynb"
 
 
 def run(book, folder):
-    """The notebook with its outputs."""
+    """The notebook with its outputs. What a cell prints arrives in one part or in several: that depends
+    on how busy the machine is."""
     client = nbclient.NotebookClient(
-        book, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        book,
+        timeout=300,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        coalesce_streams=True,
     )
     client.execute()
     return [cell for cell in book.cells if cell.cell_type == "code"]
