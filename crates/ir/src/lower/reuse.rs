@@ -12,6 +12,13 @@ struct Life {
     to: usize,
 }
 
+/// A turn of a loop, by the numbers of steps: where it begins, and where it is known whether it goes
+/// on.
+struct Turn {
+    begin: usize,
+    decided: usize,
+}
+
 /// Lives of slots by the numbers of steps.
 struct Lives<'a> {
     lives: BTreeMap<SlotId, Life>,
@@ -20,9 +27,18 @@ struct Lives<'a> {
     takeovers: BTreeMap<SlotId, Vec<SlotId>>,
     /// Slots of movements that others may read where they come from.
     looks: &'a BTreeSet<SlotId>,
-    /// What is for the next turn of a loop and what it then replaces, if that is not read any more
-    /// when the other begins: one memory will do, whether or not it is read after the loop.
-    renewed: Vec<(SlotId, SlotId)>,
+    /// What a loop may update in place.
+    renewed: Vec<Renewed>,
+}
+
+/// What is for the next turn of a loop and what it then replaces, if that is not read any more in the
+/// loop when the other begins: one memory will do.
+struct Renewed {
+    next: SlotId,
+    current: SlotId,
+    /// The end of the loop, where the current one may not be read behind it: a loop with a condition
+    /// ends between the steps before the condition, which make the next one, and its body.
+    until: Option<usize>,
 }
 
 impl Lives<'_> {
@@ -59,9 +75,10 @@ impl Lives<'_> {
                     if let Turns::While { before, .. } = &repeat.turns {
                         self.steps(before);
                     }
+                    let turn = Turn { begin, decided: self.clock };
                     self.steps(&repeat.body);
                     self.clock += 1;
-                    self.turn_around(repeat, begin, self.clock);
+                    self.turn_around(repeat, &turn, self.clock);
                 }
                 Step::Compute(compute) => {
                     self.take_over(compute, |from| Some(from) == seen);
@@ -95,7 +112,8 @@ impl Lives<'_> {
     }
 
     /// What a loop uses of the world around it lives as long as the loop; what it carries too.
-    fn turn_around(&mut self, repeat: &super::Repeat, begin: usize, end: usize) {
+    fn turn_around(&mut self, repeat: &super::Repeat, turn: &Turn, end: usize) {
+        let begin = turn.begin;
         for life in self.lives.values_mut() {
             if life.from < begin && life.to > begin {
                 life.to = life.to.max(end);
@@ -103,7 +121,7 @@ impl Lives<'_> {
         }
         // What is for the next turn may be what is current for somebody else.
         repeat.carried.iter().for_each(|one| self.touch(one.next, end));
-        self.find_renewed(repeat, begin);
+        self.find_renewed(repeat, turn, end);
         let condition = match &repeat.turns {
             Turns::While { condition, .. } => Some(*condition),
             Turns::Count { counter, .. } => Some(*counter),
@@ -119,7 +137,7 @@ impl Lives<'_> {
     }
 
     /// Finds what a loop carries and nobody reads any more once what replaces it begins.
-    fn find_renewed(&mut self, repeat: &super::Repeat, begin: usize) {
+    fn find_renewed(&mut self, repeat: &super::Repeat, turn: &Turn, end: usize) {
         for one in &repeat.carried {
             let (Some(next), Some(current)) =
                 (self.lives.get(&one.next), self.lives.get(&one.current))
@@ -128,8 +146,10 @@ impl Lives<'_> {
             };
             let handed = (self.takeovers.get(&one.next))
                 .is_some_and(|heirs| heirs.contains(&one.current) && next.from == current.to);
-            if next.from > begin && (next.from > current.to || handed) {
-                self.renewed.push((one.next, one.current));
+            if next.from > turn.begin && (next.from > current.to || handed) {
+                let until = (next.from <= turn.decided).then_some(end);
+                let (next, current) = (one.next, one.current);
+                self.renewed.push(Renewed { next, current, until });
             }
         }
     }
@@ -236,7 +256,10 @@ impl Executable {
     /// as both then.
     fn renew(&self, lives: &mut Lives<'_>) -> BTreeMap<SlotId, SlotId> {
         let mut renewed = BTreeMap::new();
-        for (next, current) in std::mem::take(&mut lives.renewed) {
+        for Renewed { next, current, until } in std::mem::take(&mut lives.renewed) {
+            if until.is_some_and(|end| lives.lives[&current].to > end) {
+                continue;
+            }
             let fits = self.memory_key(next) == self.memory_key(current) && !self.is_complex(next);
             // Nobody is renewed twice, and nobody is in two memories.
             let alone = !renewed.contains_key(&next) && !renewed.contains_key(&current);

@@ -135,7 +135,7 @@ fn alike(one: &str, other: &str) -> bool {
 }
 
 /// Programs that once gave something else, or nothing.
-const FOUND: [&str; 12] = [
+const FOUND: [&str; 13] = [
     // The value was taken for the length.
     "func.func @main() -> !ndarray.ndarray<2xf64> {
        %c = arith.constant 10 : i64
@@ -239,6 +239,23 @@ const FOUND: [&str; 12] = [
        }
        %r = ndarray.copy %a : !ndarray.ndarray<6xf64, #pantile.dist<\"block\">> -> !ndarray.ndarray<6xf64>
        return %r, %n : !ndarray.ndarray<6xf64>, i64
+     }",
+    // A loop that ends after the steps before its condition, which make what its next turn would have.
+    "func.func @main() -> !ndarray.ndarray<6xf64> {
+       %a = ndarray.index {axis = 0} : () -> !ndarray.ndarray<6xf64>
+       %z = arith.constant 0 : index
+       %r:2 = scf.while (%i = %z, %x = %a) : (index, !ndarray.ndarray<6xf64>) -> (index, !ndarray.ndarray<6xf64>) {
+         %v = arith.constant 7.0 : f64
+         ndarray.insert_slice %v into %a[1] [2] [3] : f64 into !ndarray.ndarray<6xf64>
+         %c = arith.cmpi slt, %i, %z : index
+         scf.condition(%c) %i, %x : index, !ndarray.ndarray<6xf64>
+       } do {
+       ^bb0(%j: index, %y: !ndarray.ndarray<6xf64>):
+         %one = arith.constant 1 : index
+         %n = arith.addi %j, %one : index
+         scf.yield %n, %a : index, !ndarray.ndarray<6xf64>
+       }
+       return %r#1 : !ndarray.ndarray<6xf64>
      }",
 ];
 
