@@ -60,8 +60,7 @@ def elementwise(make):
             return None
         return one(f"{name} = <pt|np>.{choice}({source}, {other})", target=name, how=how, of=[source])
     operator = make.pick(*(BITS if letter in "biu" and make.rng.random() < 0.3 else OPERATORS))
-    # NumPy rounds large quotients twice before it takes their floor.
-    how = "near" if operator == "//" or "c" in (letter, _letter(make, other)) else "exact"
+    how = "near" if "c" in (letter, _letter(make, other)) else "floor" if operator == "//" else "exact"
     if kind < 0.75 and operator not in ("<", "<=", "==", "!=", ">", ">="):
         return one(f"{source} {operator}= {other}", target=source, how=how)
     left, right = (source, other) if make.rng.random() < 0.8 else (other, source)

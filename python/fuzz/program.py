@@ -15,7 +15,8 @@ DIFFERING = re.compile(r"<([^<>|]*)\|([^<>|]*)>")
 def one(line, *, target=None, how="exact", of=()):
     """A statement: a line, the array that it makes or changes, and how this is compared: `exact`, `near`
     (functions that round in another way), `sum` (`of` these arrays, by name or as NumPy's text;
-    `square`, `product`: of their squares and products), `zero` (any sign of zeros), `same` (between ranks only)."""
+    `square`, `product`: of their squares and products), `zero` (any sign of zeros), `floor` (of
+    quotients), `same` (between ranks only)."""
     return {"line": line, "target": target, "how": how, "of": list(of)}
 
 
