@@ -188,6 +188,13 @@ def _values(make, array):
     }  # fmt: skip
 
 
+def _overflows(array):
+    """True if a product of some of these may leave the numbers of float32: then the order decides."""
+    size = np.abs(array.astype("f8"))
+    size = size[np.isfinite(size) & (size > 0)]
+    return bool(np.abs(np.log10(size)).sum() > 30)
+
+
 def dispatched(make):
     """A function of NumPy's with keywords of its own signature: obeyed, or refused by name."""
     name, choice = make.new(), make.pick(*DISPATCHED)
@@ -204,7 +211,7 @@ def dispatched(make):
     given = f"[{source}, {source}]" if choice == "concatenate" else source
     words = "".join(f", {key}={value}" for key, value in drawn.items())
     how = HOW.get(choice, "exact")
-    if choice == "prod" and array.size > 64:
+    if choice == "prod" and (array.size > 64 or _overflows(array)):
         how = "same"
     copied = ".copy()" if choice in ("flip", "squeeze") else ""
     return one(f"{name} = np.{choice}({given}{words}){copied}", target=name, how=how, of=[source])

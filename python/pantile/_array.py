@@ -58,7 +58,7 @@ class Array(Operators):
     @property
     def dtype(self) -> np.dtype:
         """The type of the elements."""
-        return np.dtype(self._h.dtype)
+        return _dtypes.BY_NAME[self._h.dtype]
 
     @property
     def ndim(self) -> int:
@@ -318,10 +318,9 @@ class Array(Operators):
     # ---- slices
 
     def __getitem__(self, key: Any) -> Array:
-        if type(key) is int or type(key) is tuple:
-            one = self._h.at(key)  # the usual case first: loops feel every call
-            if one is not None:
-                return Array._of(one)
+        part = self._h.at(key)  # the usual case first: loops feel every call
+        if part is not None:
+            return Array._of(part)
         items, shape = _indexing.read(key, self.shape)
         if shape is None and type(key) is not slice and _indexing.is_element(key, self.ndim):
             return Array._of(self._h.get(items))
@@ -329,6 +328,8 @@ class Array(Operators):
         return Array._of(part if shape is None else part.reshape(shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if self._h.put(key, value._h if type(value) is Array else value):  # the usual case first
+            return None
         if isinstance(key, Array) and key.dtype == _dtypes.bool:
             return _indexing.assign_mask(self, key, value)
         items, shape = _indexing.read(key, self.shape)

@@ -30,6 +30,7 @@ UNSIGNED = (uint8, uint16, uint32, uint64)
 REAL = (float32, float64)
 COMPLEX = (complex64, complex128)
 ALL = (bool, *SIGNED, *UNSIGNED, *REAL, *COMPLEX)
+BY_NAME = {str(dtype): dtype for dtype in ALL}
 
 KINDS = {
     "bool": (bool,),

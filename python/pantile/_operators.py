@@ -52,12 +52,14 @@ def _in_place(forward: Callable[[Any, Operand], Array]) -> Callable[[Any, Operan
         result = forward(self, other)
         if result is NotImplemented:
             return result
-        shape, dtype = tuple(self._h.shape), np.dtype(self._h.dtype)
-        if result.shape != shape:
-            raise ValueError(f"got a result of shape {result.shape} for an array of {shape}")
-        if not np.can_cast(result.dtype, dtype, "same_kind"):
-            raise TypeError(f"got a result of {result.dtype} for an array of {dtype}")
-        self._h.set([], result._h if result.dtype == dtype else result._h.cast(str(dtype)))
+        old, new = self._h, result._h
+        if new.shape != old.shape:
+            raise ValueError(f"got a result of shape {result.shape} for an array of {tuple(old.shape)}")
+        if new.dtype != old.dtype:
+            if not np.can_cast(new.dtype, old.dtype, "same_kind"):
+                raise TypeError(f"got a result of {new.dtype} for an array of {old.dtype}")
+            new = new.cast(old.dtype)
+        old.set([], new)
         return self  # type: ignore[return-value]  # only arrays are such
 
     return in_place

@@ -41,18 +41,17 @@ def _reduce(x: Array, name: str, axis: Any, keepdims: bool, correction: float = 
     return Array._of(x._h.reduce(name, axes, keepdims, float(correction)))
 
 
+#: The type of sums and products of narrower elements.
+_WIDE = {"bool": "int64", "int8": "int64", "int16": "int64", "int32": "int64", "uint8": "uint64",
+         "uint16": "uint64", "uint32": "uint64"}  # fmt: skip
+
+
 def _total(x: Array, name: str, axis: Any, dtype: Any, keepdims: bool) -> Array:
-    if dtype is not None:
-        dtype = _dtypes.dtype_of(dtype)
-    elif x.dtype in _dtypes.SIGNED or x.dtype == _dtypes.bool:
-        dtype = _dtypes.int64
-    elif x.dtype in _dtypes.UNSIGNED:
-        dtype = _dtypes.uint64
-    else:
-        dtype = x.dtype
-    wide = x if x.dtype == dtype else Array._of(x._h.cast(str(dtype)))
-    made = _reduce(wide, name, axis, keepdims)
-    return made if made.dtype == dtype else Array._of(made._h.cast(str(dtype)))
+    h = x._h
+    own = h.dtype
+    wide = _WIDE.get(own, own) if dtype is None else str(_dtypes.dtype_of(dtype))
+    made = (h if own == wide else h.cast(wide)).reduce(name, _axes(x, axis), keepdims)
+    return Array._of(made if made.dtype == wide else made.cast(wide))
 
 
 def sum(

@@ -7,10 +7,11 @@ use pantile_engine::DType;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
 use crate::buffer::{Buffer, Room, dtype_of, numpy_name};
 use crate::distribution::Distribution;
+use crate::key;
 use crate::place::{at_user, user_place};
 use crate::world::{World, fault, finish};
 
@@ -50,6 +51,25 @@ impl Array {
         f: impl FnOnce(&array::Array) -> array::Array,
     ) -> PyResult<Self> {
         Self::checked(py, || f(&self.inner))
+    }
+
+    fn viewed(&self, py: Python<'_>, slice: &[SliceItem]) -> PyResult<Self> {
+        // A view records nothing: only a mistake wants to know its line.
+        let inner = self.inner.view(slice);
+        match inner.fault() {
+            None => Ok(Self { inner }),
+            Some(_) => self.recorded(py, |array| array.view(slice)),
+        }
+    }
+
+    fn assigned(&self, py: Python<'_>, slice: &[SliceItem], value: Operand) -> PyResult<()> {
+        if self.inner.is_read_only() {
+            let words = "got an array whose memory belongs to somebody who only lets it be read: \
+                         assign to a copy() of it";
+            return Err(PyValueError::new_err(words));
+        }
+        at_user(py, || self.inner.try_set(slice, value))
+            .map_err(|fault| PyValueError::new_err(fault.to_string()))
     }
 }
 
@@ -97,6 +117,14 @@ fn operand(value: &Bound<'_, PyAny>, beside: DType) -> PyResult<Operand> {
     }
 }
 
+/// True for a number of Python's own types.
+fn is_plain(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyBool>()
+        || value.is_exact_instance_of::<PyComplex>()
+}
+
 /// A whole number beyond those of the machine, as a float.
 fn large(value: &Bound<'_, PyAny>) -> PyResult<Number> {
     Ok(Number::Float(value.extract::<f64>()?))
@@ -142,13 +170,6 @@ fn python_number(py: Python<'_>, value: Scalar) -> PyResult<Option<Bound<'_, PyA
 enum Item {
     At(i64),
     Range(Option<i64>, Option<i64>, i64),
-}
-
-/// An index of an axis of this length, if it is one.
-fn index_of(key: &Bound<'_, PyAny>, length: usize) -> Option<Item> {
-    let index = key.cast_exact::<PyInt>().ok()?.extract::<i64>().ok()?;
-    let length = i64::try_from(length).ok()?;
-    (-length..length).contains(&index).then_some(Item::At(index))
 }
 
 fn items(list: Vec<Item>) -> Vec<SliceItem> {
@@ -253,42 +274,43 @@ impl Array {
 
     /// A view of a slice, also if it has an index for every axis.
     fn view(&self, py: Python<'_>, slice: Vec<Item>) -> PyResult<Self> {
-        let slice = items(slice);
-        // A view records nothing: only a mistake wants to know its line.
-        let inner = self.inner.view(&slice);
-        match inner.fault() {
-            None => Ok(Self { inner }),
-            Some(_) => self.recorded(py, |array| array.view(&slice)),
-        }
+        self.viewed(py, &items(slice))
     }
 
-    /// The part at an index of the first axis, or the element at indices of all axes; nothing if the
-    /// key is another one, or there is no such part.
+    /// What a key of integers, slices and an ellipsis selects; nothing for every other key.
     fn at(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        let shape = self.inner.shape();
-        let slice = match key.cast_exact::<PyTuple>() {
-            Ok(indices) if indices.len() == shape.len() => {
-                let items = indices.iter().zip(&shape);
-                items.map(|(index, length)| index_of(&index, *length)).collect::<Option<Vec<_>>>()
-            }
-            Ok(_) => None,
-            Err(_) => shape.first().and_then(|length| Some(vec![index_of(key, *length)?])),
+        let Some((slice, is_element)) = key::read(key, &self.inner.shape()) else {
+            return Ok(None);
         };
-        let Some(slice) = slice else { return Ok(None) };
-        let element = slice.len() == shape.len();
-        (if element { self.get(py, slice) } else { self.view(py, slice) }).map(Some)
+        let part = match is_element {
+            true => self.recorded(py, |array| array.get(&slice)),
+            false => self.viewed(py, &slice),
+        };
+        part.map(Some)
     }
 
     /// Assigns to a slice.
     fn set(&self, py: Python<'_>, slice: Vec<Item>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        if self.inner.is_read_only() {
-            let words = "got an array whose memory belongs to somebody who only lets it be read: \
-                         assign to a copy() of it";
-            return Err(PyValueError::new_err(words));
-        }
-        let (slice, value) = (items(slice), operand(value, self.inner.dtype())?);
-        at_user(py, || self.inner.try_set(&slice, value))
-            .map_err(|fault| PyValueError::new_err(fault.to_string()))
+        self.assigned(py, &items(slice), operand(value, self.inner.dtype())?)
+    }
+
+    /// Assigns to what a key of integers, slices and an ellipsis selects; false, and nothing is done,
+    /// for every other key, and for an array of another type.
+    fn put(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let value = match value.cast_exact::<Self>() {
+            Ok(array) if array.get().inner.dtype() == self.inner.dtype() => {
+                Operand::Array(array.get().inner.clone())
+            }
+            Err(_) if is_plain(value) => operand(value, self.inner.dtype())?,
+            _ => return Ok(false),
+        };
+        let Some((slice, _)) = key::read(key, &self.inner.shape()) else { return Ok(false) };
+        self.assigned(py, &slice, value).map(|()| true)
     }
 
     fn reshape(&self, py: Python<'_>, shape: Vec<usize>) -> PyResult<Self> {

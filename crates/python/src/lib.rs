@@ -11,6 +11,7 @@ mod command;
 mod create;
 mod describe;
 mod distribution;
+mod key;
 mod open;
 mod pipeline;
 mod place;

@@ -208,13 +208,18 @@ impl Array {
     /// Number of axes.
     #[must_use]
     pub fn ndim(&self) -> usize {
-        self.shape().len()
+        self.view.last().map_or_else(|| lock(&self.base).ty.shape().len(), |view| view.shape.len())
     }
 
     /// Number of elements.
     #[must_use]
     pub fn size(&self) -> usize {
-        elements(&self.shape()).unwrap_or(usize::MAX)
+        let product = |count: usize, length: usize| count.saturating_mul(length);
+        match self.view.last() {
+            Some(view) => elements(&view.shape).unwrap_or(usize::MAX),
+            // Recorded only if numbers go so far.
+            None => lock(&self.base).ty.shape().iter().map(|dim| dim.unwrap_or(0)).fold(1, product),
+        }
     }
 
     /// The type of its elements.
@@ -246,8 +251,9 @@ impl Array {
     pub fn get(&self, slice: impl AsRef<[SliceItem]>) -> Self {
         let slice = slice.as_ref();
         let indices = slice.iter().filter(|item| matches!(item, SliceItem::At(_))).count();
+        let is_element = indices == slice.len() && indices == self.ndim();
         match self.slice(slice, &here()) {
-            Ok(view) if indices == self.ndim() && indices == slice.len() => self.element(&view),
+            Ok(view) if is_element => self.element(view),
             Ok(view) => self.viewed(view),
             Err(fault) => self.faulty(fault),
         }

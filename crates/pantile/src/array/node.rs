@@ -44,8 +44,8 @@ pub(crate) struct Node {
 pub(crate) struct Made {
     pub(crate) op: Op,
     pub(crate) operands: Vec<Arc<Node>>,
-    /// The function that it applies to blocks, and those which that one applies.
-    pub(crate) functions: Arc<[Function]>,
+    /// The function that it applies to blocks, and those which that one applies; most apply none.
+    pub(crate) functions: Option<Arc<[Function]>>,
 }
 
 /// An array that the ranks keep as long as somebody refers to it.
@@ -73,6 +73,11 @@ impl Home {
         let fingerprint = room.fingerprint().0;
         Arc::new(Self { plain, room, fingerprint })
     }
+
+    /// True if every rank of its mesh has all of it.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.plain.axes().is_some_and(|maps| maps.iter().all(|map| map.parts() == 1))
+    }
 }
 
 /// Tiles by rank, asked for once.
@@ -87,8 +92,7 @@ impl Drop for Stored {
 
 impl Node {
     pub(crate) fn new(op: Op, operands: Vec<Arc<Self>>, ty: Type, place: Place) -> Arc<Self> {
-        let functions = Arc::new([]);
-        Self::with(Some(Made { op, operands, functions }), ty, place, None)
+        Self::with(Some(Made { op, operands, functions: None }), ty, place, None)
     }
 
     /// An operation that applies a function to blocks: the first of these.
@@ -101,6 +105,7 @@ impl Node {
     ) -> Arc<Self> {
         let function = functions.first().map_or_else(String::new, |first| first.name.clone());
         let op = Op::MapBlocks { function, block: block.to_vec() };
+        let functions = Some(functions);
         Self::with(Some(Made { op, operands, functions }), ty, place, None)
     }
 

@@ -7,13 +7,16 @@ use pantile_geometry::Distribution;
 use pantile_ir::{Env, Function, Op, Operation, Type, Value};
 
 use super::node::{Node, lock};
+use super::reads::is_element_read;
 
 /// The functions that these nodes apply to blocks, each once.
 pub(crate) fn called(order: &[Arc<Node>]) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     for node in order {
         let made = lock(&node.made);
-        for function in made.iter().flat_map(|made| made.functions.iter()) {
+        for function in
+            made.iter().filter_map(|made| made.functions.as_ref()).flat_map(|all| all.iter())
+        {
             // Names are made of what functions do: equal ones are equal.
             if functions.iter().all(|known| known.name != function.name) {
                 functions.push(function.clone());
@@ -61,8 +64,18 @@ pub(crate) fn function(
         let Some(made) = made.as_ref() else { continue };
         let operands = made.operands.iter().map(|of| value_of(of, &mut function)).collect();
         let result = value_of(node, &mut function);
-        let operation = Operation::new(made.op.clone(), operands, vec![result]);
-        operations.push(operation.at(node.place.clone()));
+        let mut add = |op: Op, operands, result| {
+            let operation = Operation::new(op, operands, vec![result]);
+            operations.push(operation.at(node.place.clone()));
+        };
+        if is_element_read(made, &node.ty) {
+            // A copy is made before the array changes.
+            let element = function.value(node.ty.clone());
+            add(made.op.clone(), operands, element);
+            add(Op::Copy, vec![element], result);
+        } else {
+            add(made.op.clone(), operands, result);
+        }
     }
     let returned: Vec<Value> = results.iter().map(|node| value_of(node, &mut function)).collect();
     function.results = returned.iter().map(|value| function.ty(*value).clone()).collect();

@@ -11,11 +11,11 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use pantile_ir::{Index, Op};
+use pantile_ir::{Index, Op, Type};
 
 use super::fault::Fault;
 use super::graph::Graph;
-use super::node::{Node, lock};
+use super::node::{Made, Node, lock};
 use super::views::View;
 use super::world::World;
 use super::{Array, MOST_PENDING, here};
@@ -57,14 +57,17 @@ impl Reads {
 impl Array {
     /// The only element of a view, as it is now.
     #[track_caller]
-    pub(crate) fn element(&self, view: &View) -> Self {
-        let chain = self.view.iter().rev();
-        let index = chain.fold(view.through(&[]), |index, view| view.through(&index));
+    pub(crate) fn element(&self, view: View) -> Self {
         let base = Arc::clone(&lock(&self.base));
-        let place = here();
-        let part = View::element(&base.shape(), &index).of(&base, &place);
-        let ty = Ok(part.ty.clone());
-        let array = Self::record(&self.world, Op::Copy, vec![part], ty, place);
+        let view = match self.view.is_empty() {
+            true => view,
+            false => {
+                let chain = self.view.iter().rev();
+                let index = chain.fold(view.through(&[]), |index, view| view.through(&index));
+                View::element(&base.shape(), &index)
+            }
+        };
+        let array = Self::of(&self.world, view.of(&base, &here()));
         let inner = &self.world.inner;
         if inner.recording.load(Ordering::Relaxed) == 0 {
             let pin = inner.hosted.len() < inner.size;
@@ -130,19 +133,22 @@ impl Graph {
     }
 }
 
+/// True if an operation reads one element: a slice without axes.
+pub(crate) fn is_element_read(made: &Made, ty: &Type) -> bool {
+    matches!(made.op, Op::ExtractSlice(_)) && ty.shape().is_empty()
+}
+
 /// The array that an element read looks at, and the element's index.
 fn source(read: &Node) -> Option<(Arc<Node>, Vec<usize>)> {
     let made = lock(&read.made);
-    let made = made.as_ref().filter(|made| made.op == Op::Copy && read.ty.shape().is_empty())?;
-    let part = lock(&made.operands.first()?.made);
-    let part = part.as_ref()?;
-    let Op::ExtractSlice(slice) = &part.op else { return None };
+    let made = made.as_ref().filter(|made| is_element_read(made, &read.ty))?;
+    let Op::ExtractSlice(slice) = &made.op else { return None };
     let at = |index: &Index| match index {
         Index::Known(at) => usize::try_from(*at).ok(),
         Index::Operand => None,
     };
     let index = slice.offsets.iter().map(at).collect::<Option<Vec<usize>>>()?;
-    Some((Arc::clone(part.operands.first()?), index))
+    Some((Arc::clone(made.operands.first()?), index))
 }
 
 /// The same, if that array is stored: then the element is there.

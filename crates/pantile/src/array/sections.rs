@@ -9,6 +9,7 @@ use pantile_ir::lower::owned_places;
 
 use super::fault::Fault;
 use super::node::{Home, Node, Tiles, lock};
+use super::views::{Seen, SeenAxes, dense_strides};
 use super::{Array, World, here};
 
 /// What one rank has of an array.
@@ -51,6 +52,39 @@ impl Section {
     /// Copies its elements to their places among the bytes of the whole array.
     pub fn copy_into(&self, whole: &mut [u8]) {
         self.place(self.tile.as_bytes(), self.tile.dtype().bytes(), whole);
+    }
+
+    /// True if it is the whole array, as every rank of its mesh has it.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.home.plain.mesh().position_of(self.rank).is_some() && self.home.is_copy()
+    }
+
+    /// Copies its elements of a slice to their places among the bytes of that slice.
+    pub(crate) fn copy_seen(&self, seen: &SeenAxes, slice: &mut [u8]) {
+        // Also a rank outside of the mesh of a single element, which has none.
+        if self.tile.is_empty() {
+            return;
+        }
+        let (axes, fixed) = seen;
+        let (runs, (first, strides)) = (self.runs(), self.places());
+        let sizes: Vec<usize> = axes.iter().map(|one| one.size).collect();
+        let dense = dense_strides(&sizes);
+        let along = |(axis, runs): (usize, &Vec<(usize, usize)>)| {
+            let stride = isize::try_from(strides[axis]).unwrap_or(0);
+            let seen = axes.iter().zip(&dense).find(|(one, _)| one.axis == axis);
+            let at = fixed.iter().find(|(one, _)| *one == axis).map(|(_, at)| *at);
+            let one = Seen { axis, first: number(at.unwrap_or(0)), step: 1, size: 1 };
+            let (seen, target) = seen.map_or((one, 0), |(seen, dense)| (*seen, *dense));
+            pieces_of(runs, &seen, stride, target)
+        };
+        let pieces: Vec<Vec<Piece>> = runs.iter().enumerate().map(along).collect();
+        let bytes = self.tile.dtype().bytes();
+        let copy = &mut |from: isize, to: isize, length: usize| {
+            let place = |at: isize| usize::try_from(at).unwrap_or(usize::MAX) * bytes;
+            let row = &self.tile.as_bytes()[place(from)..][..length * bytes];
+            slice[place(to)..][..row.len()].copy_from_slice(row);
+        };
+        each_piece(&pieces, (isize::try_from(first).unwrap_or(0), 0), copy);
     }
 
     /// Copies elements of `size` pieces each to their places.
@@ -153,6 +187,66 @@ impl Rows<'_> {
                     local += self.strides[axis];
                 }
             }
+        }
+    }
+}
+
+/// Neighbours along one axis of a slice that are neighbours in a rank's memory, too: the place of the
+/// first one there and in the slice, the distances of neighbours, and how many there are.
+struct Piece {
+    from: (isize, isize),
+    to: (isize, isize),
+    count: usize,
+}
+
+/// The pieces of one axis: what a slice sees of the runs of indices that a rank owns.
+fn pieces_of(runs: &[(usize, usize)], seen: &Seen, stride: isize, target: isize) -> Vec<Piece> {
+    let place = |value: i64| isize::try_from(value).unwrap_or(0);
+    let step = seen.step.abs();
+    let mut local = 0;
+    let mut pieces = Vec::new();
+    for (from, to) in runs {
+        let (low, high) = (number(*from), number(*to));
+        // The numbers k with low <= first + step k < high.
+        let (least, end) = match seen.step > 0 {
+            true => (low - seen.first, high - seen.first),
+            false => (seen.first - high + 1, seen.first - low + 1),
+        };
+        let up = |value: i64| ((value.max(0) + step - 1) / step).min(number(seen.size));
+        let (k, end) = (up(least), up(end));
+        if k < end {
+            let at = local + seen.first + seen.step * k - low;
+            pieces.push(Piece {
+                from: (place(at) * stride, place(seen.step) * stride),
+                to: (place(k) * target, target),
+                count: usize::try_from(end - k).unwrap_or(0),
+            });
+        }
+        local += high - low;
+    }
+    pieces
+}
+
+fn number(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// Calls `f` with the place in memory, the place in the slice and the length of every row.
+fn each_piece(
+    axes: &[Vec<Piece>],
+    (from, to): (isize, isize),
+    f: &mut dyn FnMut(isize, isize, usize),
+) {
+    let Some((pieces, inner)) = axes.split_first() else { return f(from, to, 1) };
+    for piece in pieces {
+        let (mut from, mut to) = (from + piece.from.0, to + piece.to.0);
+        if inner.is_empty() && (piece.from.1, piece.to.1) == (1, 1) {
+            f(from, to, piece.count);
+            continue;
+        }
+        for _ in 0..piece.count {
+            each_piece(inner, (from, to), f);
+            (from, to) = (from + piece.from.1, to + piece.to.1);
         }
     }
 }

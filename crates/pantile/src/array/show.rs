@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pantile_engine::{DType, Element};
-use pantile_geometry::Distribution;
 use pantile_ir::Complex;
 use pantile_plan::{Machine, Terrain};
 
@@ -101,7 +100,7 @@ impl Array {
         self.world.evaluate(&[Arc::clone(&node)], place)?;
         let inner = &self.world.inner;
         let bytes = self.size() * self.dtype().bytes();
-        let spread = lock(&node.stored).as_ref().is_some_and(|stored| !is_copy(&stored.home.plain));
+        let spread = lock(&node.stored).as_ref().is_some_and(|stored| !stored.home.is_copy());
         if spread && self.world.ranks() > 1 {
             if inner.forbidden.load(Ordering::Relaxed) {
                 let message = format!(
@@ -176,11 +175,6 @@ impl Array {
         }
         Ok(text)
     }
-}
-
-/// True if every rank has all of it.
-fn is_copy(home: &Distribution) -> bool {
-    home.axes().is_some_and(|maps| maps.iter().all(|map| map.parts() == 1))
 }
 
 /// Writes nested lists as NumPy does.

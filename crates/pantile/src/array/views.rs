@@ -93,6 +93,11 @@ impl View {
         matches!(self.how, How::Slice(_))
     }
 
+    /// True if it has the same elements in the same order, in another shape.
+    pub(crate) fn is_reshape(&self) -> bool {
+        matches!(self.how, How::Reshape)
+    }
+
     /// This and then another one, if that is one step.
     pub(crate) fn then(&self, next: &Self) -> Option<Self> {
         let (How::Slice(own), How::Slice(inner)) = (&self.how, &next.how) else { return None };
