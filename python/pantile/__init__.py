@@ -74,7 +74,6 @@ from ._pipeline import pipeline
 from ._plan import Estimate, Picture, Plan, Transfer, plan
 from ._primitives import AllGather, AllSumReduce, Broadcast, ReduceScatter, Repartition, SumReduce
 from ._products import *  # noqa: F403
-from ._progress import computing as _computing
 from ._progress import progress
 from ._reductions import *  # noqa: F403
 from ._scopes import comm_stats, no_comm, steps_per_exchange
@@ -128,6 +127,5 @@ def compute(*arrays: Array) -> tuple[Array, ...]:
     >>> a, b = pt.compute(pt.arange(3) + 1, pt.ones(2))
     """
     if arrays:
-        with _computing(*arrays):
-            arrays[0]._h.compute([one._h for one in arrays[1:]])
+        arrays[0]._h.compute([one._h for one in arrays[1:]])
     return arrays

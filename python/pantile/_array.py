@@ -11,7 +11,6 @@ import numpy as np
 
 from . import _core, _dist, _dtypes, _indexing
 from ._operators import Operators, operand
-from ._progress import computing
 from ._sections import Section
 
 if TYPE_CHECKING:
@@ -111,8 +110,7 @@ class Array(Operators):
         >>> print(pt.zeros((4, 3), dist=0).dist)
         4x3 on r=2: block(r), whole
         """
-        with computing(self):
-            return _dist.Distribution(self._h.home())
+        return _dist.Distribution(self._h.home())
 
     def redistribute(self, dist: Dist, *, mesh: Mesh | None = None) -> Array:
         """The same array living somewhere else.
@@ -153,8 +151,7 @@ class Array(Operators):
     @property
     def sections(self) -> list[Section]:
         """The parts that this process hosts, one per rank. Computes it."""
-        with computing(self):
-            return [Section(self._h, *one) for one in self._h.sections()]
+        return [Section(self._h, *one) for one in self._h.sections()]
 
     def section(self, rank: int) -> Section:
         """The part of a rank that this process hosts."""
@@ -213,9 +210,7 @@ class Array(Operators):
 
     def compute(self) -> Array:
         """Computes it now; gives the array itself."""
-        if not self._h.compute_light():
-            with computing(self):
-                self._h.compute()
+        self._h.compute()
         return self
 
     def explain(self) -> str:
@@ -229,8 +224,7 @@ class Array(Operators):
 
     def _whole(self) -> np.ndarray:
         whole = np.empty(self.shape, self.dtype)
-        with computing(self):
-            self._h.whole_into(whole.reshape(-1).view(np.uint8))
+        self._h.whole_into(whole.reshape(-1).view(np.uint8))
         return whole
 
     def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> np.ndarray:
@@ -241,18 +235,10 @@ class Array(Operators):
 
     def item(self) -> Any:
         """The only element, as a Python number."""
-        value = self._h.item_light()
-        return self._fetched() if value is None else value
-
-    def _fetched(self) -> Any:
-        """The only element, however long that takes."""
-        if self.size != 1:
+        value = self._h.item()
+        if value is None:
             raise TypeError(f"got an array of shape {self.shape}, expected one element")
-        dtype = self.dtype
-        room = bytearray(dtype.itemsize)
-        with computing(self):
-            self._h.whole_into(room)
-        return np.frombuffer(room, dtype).item()
+        return value
 
     def tolist(self) -> Any:
         """All elements as nested lists."""
@@ -280,11 +266,9 @@ class Array(Operators):
         return int(self._one("index"))
 
     def _one(self, what: str) -> Any:
-        value = self._h.item_light(True)
+        value = self._h.item(True)
         if value is None:
-            if self._h.shape:
-                raise TypeError(f"{what}: got an array of shape {self.shape}, expected one without axes")
-            value = self._fetched()
+            raise TypeError(f"{what}: got an array of shape {self.shape}, expected one without axes")
         if isinstance(value, complex) and what != "complex":
             raise TypeError(f"{what}: got a complex number")
         return value

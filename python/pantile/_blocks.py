@@ -17,7 +17,6 @@ from . import _core, _dtypes, _halo, _shapes
 from ._array import Array
 from ._dist import Distribution
 from ._halo import Pair
-from ._progress import computing
 from ._sections import Section
 
 #: What the tiles of a rank may be told to be beyond the ends of an axis.
@@ -243,8 +242,7 @@ def _wide_tiles(array: Array, home: Distribution, widths: list[Pair], modes: lis
         for pair, mode in zip(widths, map(_word, modes))
     ]
     wide = _halo.widened(home, asked, [_word(mode) == "periodic" for mode in modes])
-    with computing(array):
-        held = array._h.held(wide._d)
+    held = array._h.held(wide._d)
     sections = [_halo.section_of(array._h, rank, wide._d, elements) for rank, elements in held]
     return {one.rank: _ended(one, array.shape, widths, modes) for one in sections}
 

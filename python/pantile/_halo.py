@@ -11,7 +11,6 @@ import numpy as np
 from . import _core
 from ._array import Array
 from ._dist import Distribution
-from ._progress import computing
 from ._sections import Section
 
 Pair = tuple[int, int]
@@ -42,8 +41,7 @@ class Haloed(Array):
         not. Computes it, and exchanges the halos.
         """
         dist = self._wide._d
-        with computing(self):
-            held = self._h.held(dist)
+        held = self._h.held(dist)
         return [section_of(self._h, rank, dist, elements) for rank, elements in held]
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 import numpy as np
 
 if TYPE_CHECKING:
-    from pantile._array import Array
+    from pantile import _core
 
 # Seconds before the first sign: what is shorter needs none.
 DELAY = 0.5
@@ -208,15 +208,15 @@ def progress(what: str = "computing") -> AbstractContextManager[Any]:
     return _SILENT if place is None else Progress(what, place=place)
 
 
-def computing(*arrays: Array) -> AbstractContextManager[Any]:
-    """The same, for the computation of arrays."""
+def computing(*handles: _core.Array) -> AbstractContextManager[Any]:
+    """The same, for the computation of arrays. The core calls it."""
     place = _place()
     if place is None:
         return _SILENT
     # Asked before, because arrays answer nothing while they are computed; put into words later,
     # because most of them are computed before anybody could read it.
-    kinds = [(array._h.dtype, array._h.shape) for array in arrays]
-    return Progress(lambda: described(kinds, arrays[0]._h.world.ranks), place=place)
+    kinds = [(handle.dtype, handle.shape) for handle in handles]
+    return Progress(lambda: described(kinds, handles[0].world.ranks), place=place)
 
 
 def described(kinds: list[tuple[str, list[int]]], ranks: int) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pantile._progress import bytes_text, computing
+from pantile._progress import bytes_text
 
 if TYPE_CHECKING:
     from pantile._array import Array
@@ -166,15 +166,13 @@ def title_of(array: Array) -> str:
 
 def _home_of(array: Array) -> Home:
     """Where an array lives, once it is computed."""
-    with computing(array):
-        return read_home(array._h.home())
+    return read_home(array._h.home())
 
 
 def str_of(array: Array) -> str:
     """The elements as NumPy prints them; of a large array only those at the edges."""
     handle = array._h
-    with computing(array):
-        handle.compute()
+    handle.compute()
     # As NumPy is told to print: arrays with more elements are shown by so many at each end of an axis.
     options = np.get_printoptions()
     if prod(handle.shape) <= options["threshold"]:

@@ -143,7 +143,7 @@ def test_arrays_are_described(monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(_progress, "DELAY", 0.0)
-    with _progress.computing(pt.zeros((1000, 500)), pt.zeros(3, dtype=pt.int8)):
+    with _progress.computing(pt.zeros((1000, 500))._h, pt.zeros(3, dtype=pt.int8)._h):
         until(stream.getvalue)
     assert "\rcomputing 2 arrays (3.8 MiB) on 2 ranks: 0." in stream.getvalue()
 

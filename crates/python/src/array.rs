@@ -1,13 +1,15 @@
 //! Arrays: what is recorded, and what runs.
 #![allow(clippy::too_many_arguments, reason = "signatures are those that Python calls")]
 
-use pantile::array::{self, Binary, Boundary, Number, Operand, Place, Reduction, SliceItem, Unary};
+use pantile::array::{self, Binary, Boundary, Number, Operand, Reduction, SliceItem, Unary};
 use pantile::ir::{Complex, Scalar};
 use pantile_engine::DType;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple};
 
 use crate::buffer::{Buffer, Room, dtype_of, numpy_name};
 use crate::distribution::Distribution;
@@ -39,18 +41,32 @@ impl Array {
         }
     }
 
-    /// The user's line, if looking at this array records something now: only a view does. What was
-    /// recorded before knows its lines.
-    fn place_if_recorded(&self, py: Python<'_>) -> Place {
-        if self.inner.is_view() { user_place(py) } else { None }.unwrap_or_default()
-    }
-
     fn recorded(
         &self,
         py: Python<'_>,
         f: impl FnOnce(&array::Array) -> array::Array,
     ) -> PyResult<Self> {
         Self::checked(py, || f(&self.inner))
+    }
+
+    /// Writes all elements: at once if that is quick, else without the interpreter lock.
+    fn read(&self, py: Python<'_>, slf: &Bound<'_, Self>, room: &mut [u8]) -> PyResult<()> {
+        let inner = &self.inner;
+        if inner.read_in_place(room) {
+            return Ok(());
+        }
+        let mut rest = None;
+        // A view is computed for itself: its base may be much larger.
+        if !inner.is_view() && !inner.is_stored() {
+            rest = finish(inner.begin())?;
+            if rest.is_none() && inner.read_in_place(room) {
+                return Ok(());
+            }
+        }
+        slowly(py, std::slice::from_ref(slf), || {
+            rest.map_or(Ok(()), array::Evaluation::finish)?;
+            inner.write_bytes(room)
+        })
     }
 
     fn viewed(&self, py: Python<'_>, slice: &[SliceItem]) -> PyResult<Self> {
@@ -71,6 +87,25 @@ impl Array {
         at_user(py, || self.inner.try_set(slice, value))
             .map_err(|fault| PyValueError::new_err(fault.to_string()))
     }
+}
+
+/// Does what takes its time, for these arrays: without the interpreter lock, and with a sign of life
+/// where somebody looks.
+fn slowly<T: Send>(
+    py: Python<'_>,
+    arrays: &[Bound<'_, Array>],
+    work: impl FnOnce() -> Result<T, array::Fault> + Send,
+) -> PyResult<T> {
+    static COMPUTING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let sign = COMPUTING.get_or_try_init(py, || -> PyResult<_> {
+        Ok(py.import("pantile._progress")?.getattr("computing")?.unbind())
+    })?;
+    let sign = sign.bind(py).call1(PyTuple::new(py, arrays)?)?;
+    let place = user_place(py).unwrap_or_default();
+    sign.call_method0(intern!(py, "__enter__"))?;
+    let done = py.detach(|| array::written_at(place, work));
+    sign.call_method1(intern!(py, "__exit__"), (py.None(), py.None(), py.None()))?;
+    finish(done)
 }
 
 /// A number of Python's.
@@ -373,56 +408,58 @@ impl Array {
         self.recorded(py, |array| array.stencil(&points, boundary))
     }
 
-    /// The only element as a number of Python's, if that is soon known; else nothing. With `bare`
-    /// only that of an array without axes.
+    /// The only element as a number of Python's. Nothing if there are several, or if there are axes and
+    /// only those without are asked for.
     #[pyo3(signature = (bare=false))]
-    fn item_light<'py>(&self, py: Python<'py>, bare: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if bare && self.inner.ndim() > 0 {
+    fn item<'py>(
+        slf: &Bound<'py, Self>,
+        py: Python<'py>,
+        bare: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let inner = &slf.get().inner;
+        if inner.size() != 1 || bare && inner.ndim() > 0 {
             return Ok(None);
         }
-        // What is computed is looked at where it is: then even a view records nothing.
-        let place = if self.inner.is_stored() { None } else { Some(self.place_if_recorded(py)) };
-        let place = place.unwrap_or_default();
-        match finish(array::written_at(place, || self.inner.item_light()))? {
-            Some(value) => python_number(py, value),
-            None => Ok(None),
-        }
-    }
-
-    /// Computes this array if that is soon done, or was; false if it takes its time.
-    fn compute_light(&self, py: Python<'_>) -> PyResult<bool> {
-        let place = self.place_if_recorded(py);
-        finish(array::written_at(place, || self.inner.compute_light()))
+        let mut room = [0; 16];
+        let room = &mut room[..inner.dtype().bytes()];
+        slf.get().read(py, slf, room)?;
+        let value = Scalar::from_bytes(inner.dtype(), room);
+        value.map(|value| python_number(py, value)).transpose().map(Option::flatten)
     }
 
     /// Computes this array and others in one program.
     #[pyo3(signature = (others=vec![]))]
-    fn compute(&self, py: Python<'_>, others: Vec<Py<Self>>) -> PyResult<()> {
-        let place = user_place(py).unwrap_or_default();
-        let others: Vec<array::Array> =
-            others.iter().map(|other| other.get().inner.clone()).collect();
-        let all: Vec<&array::Array> = std::iter::once(&self.inner).chain(&others).collect();
-        let world = self.inner.world();
-        finish(py.detach(|| array::written_at(place, || world.compute(&all))))
+    fn compute(
+        slf: &Bound<'_, Self>,
+        py: Python<'_>,
+        others: Vec<Bound<'_, Self>>,
+    ) -> PyResult<()> {
+        let mut all = vec![slf.clone()];
+        all.extend(others);
+        let arrays: Vec<&array::Array> = all.iter().map(|one| &one.get().inner).collect();
+        let world = slf.get().inner.world();
+        match finish(world.begin_all(&arrays))? {
+            None => Ok(()),
+            Some(rest) => slowly(py, &all, move || rest.finish()),
+        }
     }
 
     /// Writes all elements into memory that can be written, on every process.
-    fn whole_into(&self, py: Python<'_>, room: &Bound<'_, PyAny>) -> PyResult<()> {
-        let place = user_place(py).unwrap_or_default();
+    fn whole_into(slf: &Bound<'_, Self>, py: Python<'_>, room: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut room = Room::new(room)?;
-        finish(py.detach(|| array::written_at(place, || self.inner.write_bytes(room.bytes()))))
+        slf.get().read(py, slf, room.bytes())
     }
 
     /// For each hosted rank: its number, its shape, the runs of global indices along each axis, the
     /// first element's place in its memory with the distances of neighbours, and its memory.
     #[allow(clippy::type_complexity, reason = "a tuple for Python")]
     fn sections(
-        &self,
+        slf: &Bound<'_, Self>,
         py: Python<'_>,
     ) -> PyResult<Vec<(usize, Vec<usize>, Vec<Vec<(usize, usize)>>, (usize, Vec<usize>), Buffer)>>
     {
-        let place = user_place(py).unwrap_or_default();
-        let sections = finish(py.detach(|| array::written_at(place, || self.inner.sections())))?;
+        let inner = &slf.get().inner;
+        let sections = slowly(py, std::slice::from_ref(slf), || inner.sections())?;
         let one = |section: array::Section| {
             let (shape, runs, places) = (section.shape(), section.runs(), section.places());
             (section.rank, shape, runs, places, Buffer::of_tile(section.tile))
@@ -433,20 +470,19 @@ impl Array {
     /// For each hosted rank its number and its memory with halos, laid out as a distribution says.
     /// Computes it, and moves what ranks do not own.
     fn held(
-        &self,
+        slf: &Bound<'_, Self>,
         py: Python<'_>,
         dist: &Bound<'_, Distribution>,
     ) -> PyResult<Vec<(usize, Buffer)>> {
-        let place = user_place(py).unwrap_or_default();
-        let target = &dist.get().inner;
-        let tiles = finish(py.detach(|| array::written_at(place, || self.inner.held(target))))?;
+        let (inner, target) = (&slf.get().inner, &dist.get().inner);
+        let tiles = slowly(py, std::slice::from_ref(slf), || inner.held(target))?;
         Ok(tiles.into_iter().map(|(rank, tile)| (rank, Buffer::of_tile(tile))).collect())
     }
 
     /// Where it lives, as text. Computes it.
-    fn home(&self, py: Python<'_>) -> PyResult<String> {
-        let place = user_place(py).unwrap_or_default();
-        finish(py.detach(|| array::written_at(place, || self.inner.home())))
+    fn home(slf: &Bound<'_, Self>, py: Python<'_>) -> PyResult<String> {
+        let inner = &slf.get().inner;
+        slowly(py, std::slice::from_ref(slf), || inner.home())
     }
 
     /// What computing it will do and cost.

@@ -10,46 +10,90 @@ use pantile_ir::{Place, Scalar};
 use pantile_plan::{Machine, Terrain};
 
 use super::fault::Fault;
-use super::graph::{Fates, Graph};
+use super::graph::{Fates, Graph, Keys};
+use super::here;
 use super::known::Known;
 use super::node::{Node, Stored, Tiles, lock, two_worlds};
 use super::world::World;
+
+/// A walk through the graph, as long as nobody else walks.
+pub(crate) struct Walk {
+    graph: Graph,
+    fates: Fates,
+    keys: Keys,
+}
+
+/// The rest of an evaluation that is not quick: it lowers a program, or waits for ranks.
+#[must_use]
+pub struct Evaluation {
+    world: World,
+    targets: Vec<Arc<Node>>,
+    walk: Option<Walk>,
+}
+
+impl Evaluation {
+    /// Does what is left, however long that takes.
+    ///
+    /// # Errors
+    /// As [`Array::compute`](super::Array::compute).
+    #[track_caller]
+    pub fn finish(self) -> Result<(), Fault> {
+        self.finish_at(&here())
+    }
+
+    /// The same; `place` is the line that looks.
+    fn finish_at(self, place: &Place) -> Result<(), Fault> {
+        let world = &self.world;
+        world.check_process()?;
+        let turn = lock(&world.inner.turn);
+        world.settle()?;
+        // Nodes know their numbers in the last walk. What had no user then has none now.
+        let last = world.inner.marks.load(Ordering::Relaxed);
+        let walk = match self.walk.filter(|walk| walk.graph.mark == last) {
+            Some(walk) => Some(walk),
+            None => world.walk(&self.targets, place)?,
+        };
+        let Some(walk) = walk else { return Ok(()) };
+        let known = world.known(&walk.graph, &walk.fates, walk.keys)?;
+        world.check_memory(&known.1, place)?;
+        world.run(&turn, &walk, known)
+    }
+}
 
 impl World {
     /// Computes what these nodes stand for, and what others refer to on the way. `place` is the line
     /// that looks.
     pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
-        self.check_process()?;
-        let turn = lock(&self.inner.turn);
-        self.settle()?;
+        match self.begin(targets.to_vec())? {
+            None => Ok(()),
+            Some(rest) => rest.finish_at(place),
+        }
+    }
+
+    /// The same if that is quick: nothing has to be lowered, and no rank or caller to be waited for.
+    /// Else what is left to do.
+    pub(crate) fn begin(&self, targets: Vec<Arc<Node>>) -> Result<Option<Evaluation>, Fault> {
+        let rest = |targets, walk| Ok(Some(Evaluation { world: self.clone(), targets, walk }));
+        let Some(turn) = self.free_turn() else { return rest(targets, None) };
+        // This process has all ranks: nobody is asked, and nobody is told this line.
+        let Some(walk) = self.walk(&targets, &Place::default())? else { return Ok(None) };
+        let found = lock(&self.inner.book).find(walk.keys).filter(|(_, known)| known.light);
+        match found {
+            None => rest(targets, Some(walk)),
+            Some(known) => self.run(&turn, &walk, known).map(|()| None),
+        }
+    }
+
+    /// What these targets need, and the key of the program that computes it; nothing if all of it is
+    /// there.
+    fn walk(&self, targets: &[Arc<Node>], place: &Place) -> Result<Option<Walk>, Fault> {
         let graph = self.graph_with_reads(targets)?;
         if graph.order.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let fates = self.agreed(&graph, targets, place)?;
         let keys = graph.keys(&self.setting(), &fates);
-        let known = self.known(&graph, &fates, keys)?;
-        self.check_memory(&known.1, place)?;
-        self.run(&turn, &graph, &fates, known)
-    }
-
-    /// The same if that is soon done and nobody has to be waited for, not even for lowering; false
-    /// if it was not done.
-    pub(crate) fn evaluate_light(
-        &self,
-        turn: &MutexGuard<'_, ()>,
-        targets: &[Arc<Node>],
-    ) -> Result<bool, Fault> {
-        let graph = self.graph_with_reads(targets)?;
-        if graph.order.is_empty() {
-            return Ok(true);
-        }
-        let fates = graph.fates(targets);
-        let keys = graph.keys(&self.setting(), &fates);
-        let found = lock(&self.inner.book).find(keys).filter(|(_, known)| known.light);
-        let Some(known) = found else { return Ok(false) };
-        self.run(turn, &graph, &fates, known)?;
-        Ok(true)
+        Ok(Some(Walk { graph, fates, keys }))
     }
 
     /// The turn, if nobody has it, and this process has all ranks, and they do nothing: as long as
@@ -93,8 +137,7 @@ impl World {
     fn run(
         &self,
         _: &MutexGuard<'_, ()>,
-        graph: &Graph,
-        fates: &Fates,
+        Walk { graph, fates, .. }: &Walk,
         (key, known): (u128, Arc<Known>),
     ) -> Result<(), Fault> {
         self.check_forbidden(&known.executable)?;

@@ -60,6 +60,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use pantile_engine::DType;
 use pantile_ir::{Index, Op, Slice, Type};
 
+pub use evaluate::Evaluation;
 pub use fault::Fault;
 pub use open::{Brought, Note, Opening, Piece};
 pub use pantile_ir::{Binary, Boundary, Place, Random, Reduction, Unary};

@@ -8,6 +8,7 @@ use pantile_engine::{DType, Element};
 use pantile_ir::Complex;
 use pantile_plan::{Machine, Terrain};
 
+use super::evaluate::Evaluation;
 use super::fault::Fault;
 use super::node::{Node, lock};
 use super::sections::Section;
@@ -23,9 +24,18 @@ impl World {
     /// What is wrong with one of them, or what a rank said.
     #[track_caller]
     pub fn compute(&self, arrays: &[&Array]) -> Result<(), Fault> {
-        let place = here();
-        let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| array.node(&place)).collect();
-        self.evaluate(&nodes, &place)
+        match self.begin_all(arrays)? {
+            None => Ok(()),
+            Some(rest) => rest.finish(),
+        }
+    }
+
+    /// As [`Array::begin`], for several arrays in one program.
+    ///
+    /// # Errors
+    /// As [`World::compute`].
+    pub fn begin_all(&self, arrays: &[&Array]) -> Result<Option<Evaluation>, Fault> {
+        self.begin(arrays.iter().map(|array| Arc::clone(&lock(&array.base))).collect())
     }
 }
 
@@ -36,22 +46,16 @@ impl Array {
     /// What is wrong with it, or what a rank said.
     #[track_caller]
     pub fn compute(&self) -> Result<(), Fault> {
-        let base = Arc::clone(&lock(&self.base));
-        self.world.evaluate(&[base], &here())
+        self.world.compute(&[self])
     }
 
-    /// Computes it now if that is soon done and nobody else computes, and says whether it is
-    /// computed. For callers who hold a lock that others wait for. Among processes only
-    /// [`Array::compute`] does.
+    /// Computes it now if that is quick; else gives what is left to do. For callers who hold a lock
+    /// that others wait for: they can let it go before they finish the rest.
     ///
     /// # Errors
     /// As [`Array::compute`].
-    #[track_caller]
-    pub fn compute_light(&self) -> Result<bool, Fault> {
-        match self.world.free_turn() {
-            Some(turn) => self.world.evaluate_light(&turn, &[self.node(&here())]),
-            None => Ok(false),
-        }
+    pub fn begin(&self) -> Result<Option<Evaluation>, Fault> {
+        self.world.begin_all(&[self])
     }
 
     /// All elements in row-major order, on every process. Moves the whole array.
