@@ -59,9 +59,16 @@ def elementwise(make):
         if choice == "copysign" and _has_nan(make, other):
             return None
         return one(f"{name} = <pt|np>.{choice}({source}, {other})", target=name, how=how, of=[source])
-    operator = make.pick(*(BITS if letter in "biu" and make.rng.random() < 0.3 else OPERATORS))
-    how = "near" if "c" in (letter, _letter(make, other)) else "floor" if operator == "//" else "exact"
-    if kind < 0.75 and operator not in ("<", "<=", "==", "!=", ">", ">="):
+    bits = letter in "biu" and make.rng.random() < 0.3
+    operator = "**" if make.rng.random() < 0.15 else make.pick(*(BITS if bits else OPERATORS))
+    letters = letter + _letter(make, other)
+    # NumPy takes the square root for 0.5, also of an infinity below zero, whose power is infinite.
+    if operator == "**" and ("c" in letters or "b" in letters or other == "0.5"):
+        return None
+    how = {"**": "near", "//": "floor"}.get(operator, "exact") if "c" not in letters else "near"
+    # NumPy writes some of the elements before it refuses a negative power.
+    partly = operator == "**" and letter != "f"
+    if kind < 0.75 and not partly and operator not in ("<", "<=", "==", "!=", ">", ">="):
         return one(f"{source} {operator}= {other}", target=source, how=how)
     left, right = (source, other) if make.rng.random() < 0.8 else (other, source)
     return one(f"{name} = {left} {operator} {right}", target=name, how=how)
@@ -157,7 +164,7 @@ def shaped(make):
         return one(f"{name} = <pt|np>.{function}([{source}, {beside}], axis={axis})", target=name)
     if choice == 4:
         shift = make.pick(1, -1, 3, array.shape[axis], 7)
-        return one(f"{name} = <pt|np>.roll({source}, {shift}, axis={make.pick(axis, None)})", target=name)
+        return one(f"{name} = <pt|np>.roll({source}, {shift}, axis={make.pick(axis, None, ())})", target=name)
     if choice == 5:
         return one(f"{name} = <pt|np>.flip({source}, axis={make.pick(axis, None)}).copy()", target=name)
     if choice == 6:

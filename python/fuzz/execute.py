@@ -1,6 +1,7 @@
 """Runs a program on both sides, and says what differs."""
 
 import contextlib
+import copy
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Run:
 
     def __init__(self, which, eager):
         self.which, self.eager = which, eager
-        self.names = {"np": np, "pt": pt, "contextlib": contextlib, "data": data}
+        self.names = {"np": np, "pt": pt, "contextlib": contextlib, "copy": copy, "data": data}
         self.events = []
 
     def body(self, statements):

@@ -1,5 +1,6 @@
 """Random programs. NumPy's side runs while a program is made, so that most statements have a meaning."""
 
+import copy
 import random
 
 import numpy as np
@@ -19,7 +20,7 @@ class Generator:
     def __init__(self, seed, ranks):
         self.rng = random.Random(seed)
         self.sizes = Sizes(self.rng)
-        self.names = {"np": np, "data": data}
+        self.names = {"np": np, "copy": copy, "data": data}
         self.count = 0
         self.ranks = ranks
 
@@ -114,6 +115,14 @@ class Generator:
         name = self.new()
         return one(f"{name} = {source}[{self.key(self.names[source].shape)}]", target=name)
 
+    def element(self):
+        """An element, as a value of this moment."""
+        source = self.array(lambda a: a.ndim > 0 and a.size > 0)
+        if source is None:
+            return None
+        name, key = self.new(), ", ".join(str(self.rng.randrange(-n, n)) for n in self.names[source].shape)
+        return one(f"{name} = {source}[{key}]", target=name)
+
     def assigned(self):
         """A part of an array, or all of it, gets other values."""
         target = self.array(lambda a: a.ndim > 0)
@@ -136,6 +145,17 @@ class Generator:
         how = "near" if array.dtype.kind == "c" and operator == "*=" else "exact"
         return one(f"{target}[{key}] {operator} {value}", target=target, how=how)
 
+    def refused(self):
+        """An assignment of a shape that does not fit: both sides refuse it, and nothing changes."""
+        target = self.array(lambda a: a.ndim > 0)
+        if target is None:
+            return None
+        array = self.names[target]
+        key = self.key(array.shape)
+        shape = (2, *(n + 2 for n in eval(f"a[{key}]", {"a": array}).shape))
+        value = f"<pt.asarray(|>data(1, {shape}, '{array.dtype}')<)|>"
+        return {**one(f"{target}[{key}] = {value}", target=target), "fails": True}
+
     def moved(self):
         """An array that lives elsewhere."""
         source = self.array()
@@ -144,6 +164,17 @@ class Generator:
         name = self.pick(self.new(), source)
         where = self.where(self.names[source].ndim)
         return one(f"{name} = {source}<.redistribute({where})|.copy()>", target=name)
+
+    def moved_and_changed(self):
+        """An array that moves, and a part of which is changed at once, where it lives then."""
+        source = self.array(lambda a: a.ndim > 0 and a.dtype.kind in "iuf")
+        if source is None:
+            return None
+        name, array = self.new(), self.names[source]
+        moved = one(f"{name} = {source}<.redistribute({self.where(array.ndim)})|.copy()>", target=name)
+        operator, key = self.pick("+", "-", "*"), self.key(array.shape)
+        changed = one(f"{name}[{key}] {operator}= {self.number(array.dtype)}", target=name)
+        return block("for _ in range(1):", [moved, changed])
 
     def looked(self):
         """Looks at an array, or copies or drops it."""
@@ -156,8 +187,8 @@ class Generator:
         if kind < 0.7:
             return one(f"{source}<.compute()|.copy()>")
         if kind < 0.9:
-            name = self.new()
-            return one(f"{name} = {source}.copy()", target=name)
+            name, way = self.new(), self.pick("{}.copy()", "copy.copy({})", "copy.deepcopy({})", "np.copy({})")
+            return one(f"{name} = {way.format(source)}", target=name)
         return one(f"del {source}") if len(self.arrays()) > 2 else None
 
     def loop(self):
@@ -188,7 +219,7 @@ class Generator:
             with np.errstate(all="ignore"):
                 exec(side(statement["line"], THEIRS), self.names)
         except Exception:
-            return self.rng.random() < 0.15
+            return statement.get("fails", False) or self.rng.random() < 0.15
         made = self.names.get(statement["target"])
         if made is not None and not isinstance(made, np.ndarray):
             made = self.names[statement["target"]] = np.array(made)
@@ -201,6 +232,7 @@ class Generator:
         """A program."""
         makers = [
             (self.created, 2), (self.view, 3), (self.assigned, 4), (self.moved, 2), (self.looked, 1), (self.loop, 1),
+            (self.element, 1), (self.refused, 0.3), (self.moved_and_changed, 0.7),
             (lambda: elementwise(self), 6), (lambda: reduced(self), 4), (lambda: shaped(self), 4),
             (lambda: dispatched(self), 2),
         ]  # fmt: skip

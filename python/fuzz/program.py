@@ -59,6 +59,7 @@ _SCRIPT = '''"""{what}
 """
 
 import contextlib
+import copy
 
 import numpy as np
 

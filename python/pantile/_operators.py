@@ -76,8 +76,11 @@ def _power(plain: Callable[[Any, Operand], Array], backward: bool) -> Callable[[
 
 
 def refuse_negative_powers(base: Any, exponent: Any) -> None:
-    """Integers to negative powers are no integers. The exponents of an array are computed for that."""
-    if _kind(exponent) != "i" or _kind(base) not in "iub":
+    """Integers to negative powers are no integers. The exponents of an array are computed for that, unless
+    the base has no elements, or the results are floats: those of uint64 and signed integers."""
+    if _kind(exponent) != "i" or _kind(base) not in "iub" or _is_empty(base):
+        return
+    if type(exponent) is not int and _dtype(base) == np.uint64:
         return
     if bool((exponent < 0).any() if isinstance(exponent, Operators) else np.any(np.less(exponent, 0))):
         raise ValueError(
@@ -88,9 +91,15 @@ def refuse_negative_powers(base: Any, exponent: Any) -> None:
 
 def _kind(operand: Any) -> str:
     """The kind of elements, in NumPy's letters."""
-    if isinstance(operand, Operators):
-        return np.dtype(operand._h.dtype).kind
-    return _KINDS.get(type(operand)) or np.asarray(operand).dtype.kind
+    return _KINDS.get(type(operand)) or _dtype(operand).kind
+
+
+def _dtype(operand: Any) -> np.dtype[Any]:
+    return np.dtype(operand._h.dtype) if isinstance(operand, Operators) else np.asarray(operand).dtype
+
+
+def _is_empty(operand: Any) -> bool:
+    return 0 in (operand._h.shape if isinstance(operand, Operators) else np.shape(operand))
 
 
 _KINDS: dict[type, str] = {builtins.bool: "b", int: "i", float: "f", complex: "c"}

@@ -47,6 +47,20 @@ def test_powers_of_integers_are_those_of_numpy(dtype):
     np.testing.assert_array_equal(np.asarray((a + 1) ** -1.5), (plain + 1) ** -1.5)
 
 
+@pytest.mark.parametrize("exponent", [-1, [-1], [[-2, 3]]], ids=str)
+@pytest.mark.parametrize("base", ["int8", "int64", "uint64"])
+def test_nothing_and_floats_have_negative_powers(base, exponent):
+    powers = exponent if exponent == -1 else np.asarray(exponent)
+    ours = exponent if exponent == -1 else pt.asarray(powers)
+    if base != "uint64":
+        plain = np.zeros((0, 1), base)
+    elif exponent == -1:
+        return  # too small for this type, in NumPy too
+    else:
+        plain = np.arange(1, 5, dtype=base).reshape(4, 1)
+    np.testing.assert_array_equal(np.asarray(pt.asarray(plain, dist=0) ** ours), plain**powers, strict=True)
+
+
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 0, 3)], ids=str)
 def test_nothing_has_no_largest_element(name, shape):

@@ -9,7 +9,7 @@ use super::{Trial, data};
 impl Maker<'_> {
     /// One more operation.
     pub(super) fn operation(&mut self) {
-        match self.rng.below(54) {
+        match self.rng.below(55) {
             0..4 => self.unary(),
             4..10 => self.binary(),
             10..12 => self.choose(),
@@ -36,6 +36,7 @@ impl Maker<'_> {
             48 | 49 => self.moved_and_changed(),
             50 | 51 => self.steps_with_reductions(),
             52 => self.kept_element(),
+            53 => self.steps_behind_a_loop(),
             _ => self.creation(),
         }
     }
@@ -83,9 +84,10 @@ pub fn trial(rng: &mut Rng, ranks: usize) -> Trial {
 pub fn scenes(rng: &mut Rng, ranks: usize) -> Trial {
     made(rng, ranks, |maker| {
         for _ in 0..1 + maker.rng.below(3) {
-            match maker.rng.below(4) {
+            match maker.rng.below(6) {
                 0 => maker.moved_and_changed(),
                 1 => maker.kept_element(),
+                2 | 3 => maker.steps_behind_a_loop(),
                 _ => maker.steps_with_reductions(),
             }
         }

@@ -15,6 +15,7 @@ mod matmul;
 mod scenes;
 pub mod shrink;
 mod slices;
+mod steps;
 
 use pantile_engine::Scheme;
 use pantile_ir::reference::{self, Array};

@@ -1,7 +1,8 @@
 //! Several operations that belong together: what single random operations seldom line up to.
 
-use pantile_ir::{ArrayType, Env, Index, Op, Operation, Random, Reduction, Slice, Type, Value};
-use pantile_lanes::{Binary, DType, Scalar, Unary};
+use pantile_ir::infer::reduced_dtype;
+use pantile_ir::{Env, Index, Op, Operation, Reduction, Slice, Type, Value};
+use pantile_lanes::{Binary, DType, Unary};
 
 use super::data;
 use super::maker::{Known, Maker};
@@ -14,7 +15,7 @@ fn known(at: usize) -> Index {
 }
 
 /// A slice with steps of 1.
-fn part(offsets: &[usize], sizes: &[usize]) -> Slice {
+pub(super) fn part(offsets: &[usize], sizes: &[usize]) -> Slice {
     Slice {
         offsets: offsets.iter().copied().map(known).collect(),
         sizes: sizes.iter().copied().map(known).collect(),
@@ -32,7 +33,7 @@ impl Maker<'_> {
         shape.iter().map(along).unzip()
     }
 
-    fn insert_part(&mut self, value: Value, target: Value, slice: Slice) {
+    pub(super) fn insert_part(&mut self, value: Value, target: Value, slice: Slice) {
         let insert = Operation::new(Op::InsertSlice(slice), vec![value, target], Vec::new());
         self.operations.push(insert);
     }
@@ -46,118 +47,40 @@ impl Maker<'_> {
         for _ in 0..1 + self.rng.below(2) {
             let target = if self.rng.chance(3, 4) { moved.value } else { of.value };
             let (offsets, sizes) = self.any_part(&of.shape);
-            let source = if self.rng.chance(1, 2) {
+            let base = if self.rng.chance(1, 2) { of.value } else { moved.value };
+            let source = match self.rng.below(4) {
                 // A part of the other one, or of itself.
-                let (from, _) = self.any_part(&of.shape);
-                let room = of.shape.iter().zip(&sizes).zip(&from);
-                let from: Vec<usize> =
-                    room.map(|((length, size), at)| *at.min(&(length - size))).collect();
-                let base = if self.rng.chance(1, 2) { of.value } else { moved.value };
-                let ty = self.plain(&sizes, of.dtype);
-                self.push(Op::Subview(part(&from, &sizes)), vec![base], ty)
-            } else {
-                self.scalar(of.dtype)
+                0 | 1 => {
+                    let (from, _) = self.any_part(&of.shape);
+                    let room = of.shape.iter().zip(&sizes).zip(&from);
+                    let from: Vec<usize> =
+                        room.map(|((length, size), at)| *at.min(&(length - size))).collect();
+                    let ty = self.plain(&sizes, of.dtype);
+                    self.push(Op::Subview(part(&from, &sizes)), vec![base], ty)
+                }
+                2 => self.part_and_number(target, (&offsets, &sizes), of.dtype),
+                _ => self.scalar(of.dtype),
             };
             self.insert_part(source, target, part(&offsets, &sizes));
         }
         self.binary_of(&of, &moved);
     }
 
-    /// Steps in time of which each adds a reduction and shifts a part: halos of several steps, and of
-    /// what is reduced. One after the other, or in a loop.
-    pub(super) fn steps_with_reductions(&mut self) {
-        let of = self.grid();
-        let other = self.grid_like(&of);
-        let reductions = [Reduction::Max, Reduction::Min, Reduction::Sum, Reduction::Mean];
-        let (reduction, axis) = (*self.rng.pick(&reductions), self.rng.below(of.shape.len()));
-        // Of what the steps change, or of what stays.
-        let fixed = self.rng.chance(1, 2).then_some(other);
-        let steps = 1 + self.rng.below(4);
-        let step = |maker: &mut Self, current: &Known| {
-            let from = fixed.clone().unwrap_or_else(|| current.clone());
-            let sum = maker.reduced(&from, reduction, axis);
-            let function = *maker.rng.pick(&[Binary::Add, Binary::Subtract, Binary::Maximum]);
-            let ty = maker.ty(current.value);
-            let next = maker.push(Op::Binary(function.into()), vec![current.value, sum], ty);
-            let next = Known { value: next, ..current.clone() };
-            maker.shift(&next);
-            next
+    /// What `a[part] += number` computes: the part is read where it is written.
+    fn part_and_number(
+        &mut self,
+        of: Value,
+        (offsets, sizes): (&[usize], &[usize]),
+        dtype: DType,
+    ) -> Value {
+        let ty = self.plain(sizes, dtype);
+        let view = self.push(Op::Subview(part(offsets, sizes)), vec![of], ty.clone());
+        let number = self.scalar(dtype);
+        let function = match Binary::Add.types(dtype, dtype) {
+            Ok(_) => *self.rng.pick(&[Binary::Add, Binary::Multiply]),
+            Err(_) => Binary::LogicalXor,
         };
-        if self.depth > 1 || self.rng.chance(1, 2) {
-            let last = (0..steps).fold(of, |current, _| step(self, &current));
-            return self.arrays.push(last);
-        }
-        let bounds = [0, i64::try_from(steps).unwrap_or(1), 1];
-        let mut operands: Vec<Value> = bounds.iter().map(|bound| self.index(*bound)).collect();
-        operands.push(of.value);
-        let ty = self.ty(of.value);
-        let (counter, taken) = (self.function.value(Type::Index), self.function.value(ty));
-        let block = self.block(vec![counter, taken], |maker| {
-            let next = step(maker, &Known { value: taken, ..of.clone() });
-            maker.operations.push(Operation::new(Op::Yield, vec![next.value], Vec::new()));
-        });
-        self.finish(Op::For, operands, vec![block], (&[], &[of]));
-    }
-
-    /// A grid that is cut somewhere, with an axis about as short as there are ranks.
-    fn grid(&mut self) -> Known {
-        let ndim = *self.rng.pick(&[1, 2, 2, 3, 3, 3]);
-        let mut shape: Vec<usize> = (0..ndim).map(|_| 1 + self.rng.below(8)).collect();
-        let axis = self.rng.below(ndim);
-        shape[axis] = (self.ranks + self.rng.below(4)).saturating_sub(1).max(1);
-        let mut ty = self.placed(&shape, DType::F64);
-        if !self.team && self.rng.chance(3, 4) {
-            let mut axes = vec!["whole"; ndim];
-            axes[axis] = "block(r)";
-            let text = format!("r={}: {}", self.ranks, axes.join(", "));
-            let array = ArrayType::new(&shape, DType::F64);
-            ty = Type::Array(array.placed(Some(Env::Spread(text))));
-        }
-        self.grid_of(ty, &shape)
-    }
-
-    /// Another grid that lives where the first one does.
-    fn grid_like(&mut self, of: &Known) -> Known {
-        let ty = self.ty(of.value);
-        self.grid_of(ty, &of.shape)
-    }
-
-    fn grid_of(&mut self, ty: Type, shape: &[usize]) -> Known {
-        let seed = Scalar::of(self.rng.bits().cast_signed());
-        let seed = self.constant(seed);
-        let op = Op::Random { kind: Random::Normal, stream: 1 };
-        let value = self.push(op, vec![seed], ty);
-        let known = Known { value, dtype: DType::F64, shape: shape.to_vec() };
-        self.arrays.push(known.clone());
-        known
-    }
-
-    /// A reduction along one axis, which stays with length 1.
-    fn reduced(&mut self, of: &Known, reduction: Reduction, axis: usize) -> Value {
-        let mut shape = of.shape.clone();
-        shape[axis] = 1;
-        let axes = Some(vec![axis]);
-        let op = Op::Reduce { reduction: reduction.into(), axes, keepdims: true, correction: 0 };
-        let ty = self.plain(&shape, of.dtype);
-        self.push(op, vec![of.value], ty)
-    }
-
-    /// Assigns a part of an array to another part of it, most often its neighbour.
-    fn shift(&mut self, of: &Known) {
-        let (mut from, mut to, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
-        for length in &of.shape {
-            let by = (*self.rng.pick(&[0, 0, 1, 1, 1, 2])).min(length - 1);
-            let room = length - by;
-            let first = if self.rng.chance(1, 2) { 0 } else { self.rng.below(room) };
-            let rest = room - first;
-            sizes.push(if self.rng.chance(1, 2) { rest } else { 1 + self.rng.below(rest) });
-            from.push(first);
-            to.push(first + by);
-        }
-        let (from, to) = if self.rng.chance(1, 3) { (to, from) } else { (from, to) };
-        let ty = self.plain(&sizes, of.dtype);
-        let view = self.push(Op::Subview(part(&from, &sizes)), vec![of.value], ty);
-        self.insert_part(view, of.value, part(&to, &sizes));
+        self.push(Op::Binary(function.into()), vec![view, number], ty)
     }
 
     /// An element that is read, and used after the array was written there.
@@ -230,7 +153,25 @@ impl Maker<'_> {
             }
         }
         self.reduce_of(&of);
+        // Constants alone: loops that read nothing, also where threads share the rows of a rank.
+        for _ in 0..3 {
+            let length = self.ranks * *self.rng.pick(&[8193, 20_000, 50_000]);
+            let constant = self.constant_array(&Known { shape: vec![length], ..of.clone() });
+            made.extend(self.reduce_all(&constant));
+        }
         made
+    }
+
+    /// A reduction of all elements, if they have one that is drawn.
+    fn reduce_all(&mut self, of: &Known) -> Option<Value> {
+        use Reduction as R;
+        let known = [R::Sum, R::Sum, R::Prod, R::Mean, R::Max, R::Min, R::All, R::CountNonZero];
+        let reduction = *self.rng.pick(&known);
+        let dtype = reduced_dtype(reduction, of.dtype).ok()?;
+        let keepdims = self.rng.chance(1, 4);
+        let op = Op::Reduce { reduction: reduction.into(), axes: None, keepdims, correction: 0 };
+        let ty = self.plain(if keepdims { &[1] } else { &[] }, dtype);
+        Some(self.push(op, vec![of.value], ty))
     }
 
     /// An array type that perhaps says where it lives, but lists no indices.
@@ -250,12 +191,21 @@ impl Maker<'_> {
 
     /// A number, or an array of one number that goes together with another array.
     fn any_constant(&mut self, of: &Known) -> Known {
+        if self.rng.chance(1, 2) {
+            return self.constant_array(of);
+        }
+        let (value, dtype) = self.any_number(of);
+        Known { value, dtype, shape: Vec::new() }
+    }
+
+    fn any_number(&mut self, of: &Known) -> (Value, DType) {
         let dtype = if self.rng.chance(2, 3) { of.dtype } else { self.dtype() };
         let element = data::element(self.rng, dtype);
-        let number = self.constant(element);
-        if self.rng.chance(1, 2) {
-            return Known { value: number, dtype, shape: Vec::new() };
-        }
+        (self.constant(element), dtype)
+    }
+
+    fn constant_array(&mut self, of: &Known) -> Known {
+        let (number, dtype) = self.any_number(of);
         let mut shape = of.shape.clone();
         if self.rng.chance(1, 4) {
             let axis = self.rng.below(shape.len());
