@@ -22,7 +22,7 @@ FUZZED = 1200
 WATCHED = {
     ("comm", "lib"): [],
     ("engine", "lib"): [],
-    ("engine", "it"): ["trail", "renewed", "looks"],
+    ("engine", "it"): ["wavefront", "updates_in_place", "remote_reads"],
     ("kernels", "lib"): [],
     ("memory", "lib"): [],
     ("kernels", "it"): ["guard", "laws", "refus"],

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use pantile::Backend;
 use pantile_geometry::Distribution;
 use pantile_ir::lower::{self, Cost, Executable, StepCost};
 use pantile_plan::json::Value;
@@ -12,7 +13,7 @@ use crate::cluster::target::{Target, is_near};
 use crate::numbers::{bytes, count, plural, seconds, up_to};
 use crate::program::{self, Options};
 use crate::report::Report;
-use crate::run::{self, Backend};
+use crate::run::{self, BackendArgument};
 use crate::table::{Align, aligned};
 
 /// Ranks that are looked at to tell how traffic is split over links.
@@ -36,7 +37,7 @@ pub(crate) struct Arguments {
     options: Options,
     /// What ranks are [default: threads]
     #[arg(long, value_enum)]
-    backend: Option<Backend>,
+    backend: Option<BackendArgument>,
     /// Ranks on one node
     #[arg(long, value_name = "N", default_value_t = 64,
           value_parser = up_to(u32::MAX), allow_negative_numbers = true)]
@@ -107,7 +108,7 @@ impl Place {
             return Ok(Self { ranks: cluster.ranks(), windows: false, machine });
         }
         let ranks = arguments.options.ranks()?;
-        let windows = arguments.backend.unwrap_or(Backend::Threads).has_windows();
+        let windows = arguments.backend.map_or(Backend::Threads, Backend::from).has_windows();
         let per_node = usize::try_from(arguments.ranks_per_node).unwrap_or(usize::MAX);
         let machine = match windows {
             true => Machine::default().with_ranks(ranks, ranks),

@@ -22,7 +22,6 @@ mod draw;
 mod explain;
 mod halo;
 mod input;
-mod npy;
 mod numbers;
 mod opt;
 mod plan;
@@ -146,7 +145,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(code) => code,
         Err(error) => {
             // Every process of a job finds the same; one of them says it.
-            if run::is_first_process() {
+            if pantile::launch::Environment::of_process().is_first_process() {
                 let _ = writeln!(std::io::stderr(), "error: {error}");
             }
             1

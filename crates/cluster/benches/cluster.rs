@@ -73,7 +73,7 @@ fn elements(site: &Site) {
     between_workers(&world);
 }
 
-fn up_and_down(world: &World) {
+fn up_and_down(world: &Session) {
     const BYTES: usize = 128 << 20;
     let (numbers, pool) = (vec![1_u8; BYTES], Pool::default());
     // A client that keeps its numbers gives a copy away, in memory that it had before.
@@ -109,7 +109,7 @@ fn up_and_down(world: &World) {
     row("make and collect", "two TCP streams", down, BYTES);
 }
 
-fn between_workers(world: &World) {
+fn between_workers(world: &Session) {
     const SIDE: usize = 4096;
     let a = world.dist("block(r), whole").from_fn(&[SIDE, SIDE], |at| at[0] as f64);
     a.compute().unwrap();
@@ -130,7 +130,7 @@ fn between_workers(world: &World) {
 
 /// The same programs on two workers and on two threads.
 fn programs(site: &Site) {
-    let near = World::threads(2).unwrap();
+    let near = Session::threads(2).unwrap();
     let (afar, _) = site.connect(0);
     const COUNT: usize = 16 << 20;
     type Work = fn(&Array, &Array);
@@ -144,7 +144,7 @@ fn programs(site: &Site) {
             next.compute().unwrap();
         }),
     ];
-    let make = |world: &World| {
+    let make = |world: &Session| {
         let world = world.dist("block(r)");
         [1, 2].map(|seed| {
             let array = world.linspace(0.0, f64::from(seed), COUNT);

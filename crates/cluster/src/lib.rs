@@ -48,7 +48,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tonic::{Code, Status};
 
-pub use client::{Cluster, ClusterOptions, Meter, Traffic};
+pub use client::{Cluster, ClusterOptions};
 pub use coordinator::{Coordinator, CoordinatorOptions};
 pub use error::ClusterError;
 pub use guard::{FILES, Guard};

@@ -13,7 +13,7 @@ use pantile_comm::{Options, threads};
 use pantile_comm_mpi::relaunch::relaunch;
 use pantile_comm_mpi::run;
 use pantile_geometry::Distribution;
-use pantile_spmd::{DistArray, World};
+use pantile_spmd::{DistArray, RankContext};
 
 /// Elements of the large collectives: 64 MB.
 const LARGE: usize = 8 << 20;
@@ -24,7 +24,8 @@ const TILE: usize = 2048;
 
 fn main() {
     if std::env::args().nth(1).as_deref() == Some("rank") {
-        run(&Options::default(), |communicator| measure(&World::new(communicator))).expect("MPI");
+        run(&Options::default(), |communicator| measure(&RankContext::new(communicator)))
+            .expect("MPI");
         return;
     }
     for ranks in [2, 4] {
@@ -37,7 +38,7 @@ fn main() {
     }
 }
 
-fn measure(world: &World) -> Result<(), pantile_spmd::Error> {
+fn measure(world: &RankContext) -> Result<(), pantile_spmd::Error> {
     if world.rank() == 0 {
         let ranks = world.size();
         println!("{:44} {:>12} {:>12} {:>7}", format!("{ranks} ranks"), "ours", "by hand", "ratio");
@@ -58,7 +59,7 @@ fn measure(world: &World) -> Result<(), pantile_spmd::Error> {
 
 /// Does both in turns, `repetitions` times per sample; prints medians of rank 0.
 fn contest(
-    world: &World,
+    world: &RankContext,
     name: &str,
     repetitions: usize,
     (ours, theirs): (&mut dyn FnMut(), &mut dyn FnMut()),
@@ -91,7 +92,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 /// Row blocks to column blocks on two ranks.
-fn turn(world: &World) -> Result<(), pantile_spmd::Error> {
+fn turn(world: &RankContext) -> Result<(), pantile_spmd::Error> {
     let rows: Distribution = format!("{SIDE}x{SIDE} on r=2: block(r), whole").parse()?;
     let columns: Distribution = format!("{SIDE}x{SIDE} on r=2: whole, block(r)").parse()?;
     let source = DistArray::from_fn(world, &rows, |at| (at[0] + at[1]) as f64);
@@ -120,7 +121,7 @@ fn turn(world: &World) -> Result<(), pantile_spmd::Error> {
 }
 
 /// Halo exchange of square tiles on a mesh of ranks.
-fn halo(world: &World, mesh: [usize; 2], width: usize) -> Result<(), pantile_spmd::Error> {
+fn halo(world: &RankContext, mesh: [usize; 2], width: usize) -> Result<(), pantile_spmd::Error> {
     let (shape, ranks) = ([TILE * mesh[0], TILE * mesh[1]], mesh);
     let text = format!(
         "{}x{} on x={}, y={}: block(x) halo {width}, block(y) halo {width}",
@@ -147,7 +148,7 @@ struct ByHand {
 }
 
 impl ByHand {
-    fn new(world: &World, mesh: [usize; 2], width: usize, tile: Vec<f64>) -> Self {
+    fn new(world: &RankContext, mesh: [usize; 2], width: usize, tile: Vec<f64>) -> Self {
         let (x, y) = (world.rank() / mesh[1], world.rank() % mesh[1]);
         let beside = (mesh[1] == 2).then(|| (x * mesh[1] + 1 - y, y == 1));
         let above = (mesh[0] == 2).then(|| ((1 - x) * mesh[1] + y, x == 1));
@@ -186,7 +187,7 @@ impl ByHand {
 }
 
 /// All-sum-reduce and broadcast of 64 MB.
-fn collectives(world: &World) -> Result<(), pantile_spmd::Error> {
+fn collectives(world: &RankContext) -> Result<(), pantile_spmd::Error> {
     let copies: Distribution = format!("{LARGE} on r=2: whole").parse()?;
     let terms: Distribution = format!("{LARGE} on r=2: whole; sum(r)").parse()?;
     let one = Distribution::on_rank(&[LARGE], 0)?;
@@ -209,7 +210,7 @@ fn collectives(world: &World) -> Result<(), pantile_spmd::Error> {
     contest(world, "broadcast of 64 MB", 1, (&mut ours, &mut theirs))
 }
 
-fn small(world: &World) -> Result<(), pantile_spmd::Error> {
+fn small(world: &RankContext) -> Result<(), pantile_spmd::Error> {
     let copies: Distribution = "1 on r=2: whole".parse()?;
     let terms: Distribution = "1 on r=2: whole; sum(r)".parse()?;
     let source = pantile_engine::Tile::from_vec(vec![1.0_f64]);
@@ -237,7 +238,7 @@ fn on_threads() {
             _ => Distribution::on_rank(&[LARGE], 0).unwrap(),
         };
         let results = threads::run(2, &Options::default(), |communicator| {
-            let world = World::new(communicator);
+            let world = RankContext::new(communicator);
             let from = DistArray::from_fn(&world, &source, |at| at[0] as f64);
             let mut to = DistArray::<f64>::zeros(&world, &copies);
             let mut times = Vec::new();

@@ -16,12 +16,12 @@ use pantile_plan::{Message, Schedule, Transfer};
 
 use crate::Error;
 use crate::compile::{Compiler, split};
-use crate::movement::{Body, Incoming, Leg, Movement, Part, Place};
+use crate::movement::{Body, Hop, Incoming, Movement, Part, Place};
 use crate::places::{Arrays, Frame, Places, listed};
 
 /// What is known of the cells of this rank while arrivals are compiled in order.
 struct Cells {
-    /// Cells that have got a term from somebody else before their own.
+    /// Cells that have got a term from another rank before their own.
     early: Vec<bool>,
     /// The own part has been passed.
     own_passed: bool,
@@ -43,21 +43,21 @@ impl Compiler {
             return Err(Error::NotInPlace { rank: self.rank });
         }
         require_sum(self.dtype)?;
-        let mut legs = Vec::new();
-        for leg in &schedule.legs {
+        let mut hops = Vec::new();
+        for hop in &schedule.hops {
             let mut sends = Vec::new();
-            for message in &leg.sends {
+            for message in &hop.sends {
                 if message.peer != self.rank {
                     sends.push(self.outgoing(message, &places)?);
                 }
             }
             let mut cells = Cells { early: vec![false; lengths.1], own_passed: false };
             let mut receives = Vec::new();
-            for message in &leg.receives {
+            for message in &hop.receives {
                 receives.push(self.arrival(message, &places, &mut cells)?);
             }
             let save = self.save(&cells, &mut receives)?;
-            legs.push(Leg {
+            hops.push(Hop {
                 from: Place::Source,
                 to: Place::Target,
                 operator: Operator::Sum,
@@ -71,7 +71,7 @@ impl Compiler {
                 streaming: false,
             });
         }
-        Ok(self.movement(lengths, Vec::new(), legs, true))
+        Ok(self.movement(lengths, Vec::new(), hops, true))
     }
 
     fn arrival(

@@ -4,24 +4,24 @@ use pantile_comm::{Ranges, Rank};
 use pantile_geometry::{Distribution, Operator};
 use pantile_kernels::pack::Twin;
 use pantile_kernels::{DType, Layout, Nest, supports};
-use pantile_plan::{Leg as PlanLeg, Message, Schedule};
+use pantile_plan::{Hop as PlanHop, Message, Schedule};
 
 use crate::Error;
 use crate::cover::{Cover, overlap};
-use crate::movement::{Body, Fill, Incoming, LINE, Leg, Movement, Outgoing, Part, Parts, Place};
+use crate::movement::{Body, Fill, Hop, Incoming, LINE, Movement, Outgoing, Part, Parts, Place};
 use crate::places::{Arrays, Frame, Places, listed, local_len};
 
-/// From here on a leg writes past the cache.
+/// From here on a hop uses non-temporal (streaming) stores.
 pub(super) const STREAM_BYTES: usize = 4 << 20;
 
 /// A message in more runs is packed: the list of them is kept with the movement.
 const RUNS_MAX: usize = 1 << 16;
 
-/// Compiles the legs of one movement.
+/// Compiles the hops of one movement.
 pub(crate) struct Compiler {
     pub(crate) rank: Rank,
     pub(crate) dtype: DType,
-    /// Peers look at each other's memory, so nothing is packed.
+    /// Peers read each other's memory, so nothing is packed.
     pub(crate) windows: bool,
     parts: Parts,
     /// Nothing is computed while messages travel, so they may be packed while they do.
@@ -46,11 +46,11 @@ impl Compiler {
     /// One movement along a path of distributions.
     pub(crate) fn path(mut self, path: &[Distribution]) -> Result<Movement, Error> {
         let none = Frame::default();
-        let stations = &path[1..path.len() - 1];
-        let stations: Vec<usize> = stations.iter().map(|d| local_len(d, self.rank)).collect();
+        let staging = &path[1..path.len() - 1];
+        let staging: Vec<usize> = staging.iter().map(|d| local_len(d, self.rank)).collect();
         let (source, target) = (&path[0], &path[path.len() - 1]);
         let lengths = (local_len(source, self.rank), local_len(target, self.rank));
-        let mut in_place = stations.iter().all(|len| *len == lengths.0) && lengths.0 == lengths.1;
+        let mut in_place = staging.iter().all(|len| *len == lengths.0) && lengths.0 == lengths.1;
         let mut schedules = Vec::with_capacity(path.len() - 1);
         for pair in path.windows(2) {
             let schedule = Schedule::between(&pair[0], &pair[1], self.rank)?;
@@ -61,12 +61,12 @@ impl Compiler {
         }
         // Halos travel while something is computed: all of them are on their way before that.
         self.by_turns = !in_place;
-        let mut legs = Vec::new();
+        let mut hops = Vec::new();
         for (step, (pair, schedule)) in path.windows(2).zip(&schedules).enumerate() {
             let (combines, ends) = (pair[0].has_terms(), ends(step, path.len() - 1));
-            legs.extend(self.legs(schedule, &arrays(pair, &none), combines, ends)?);
+            hops.extend(self.hops(schedule, &arrays(pair, &none), combines, ends)?);
         }
-        Ok(self.movement(lengths, stations, legs, in_place))
+        Ok(self.movement(lengths, staging, hops, in_place))
     }
 
     /// One straight movement.
@@ -77,16 +77,16 @@ impl Compiler {
         combines: bool,
     ) -> Result<Movement, Error> {
         self.by_turns = true;
-        let legs = self.legs(schedule, places, combines, (Place::Source, Place::Target))?;
+        let hops = self.hops(schedule, places, combines, (Place::Source, Place::Target))?;
         let lengths = places.lengths(self.rank);
-        Ok(self.movement(lengths, Vec::new(), legs, false))
+        Ok(self.movement(lengths, Vec::new(), hops, false))
     }
 
     pub(crate) fn movement(
         self,
         lengths: (usize, usize),
-        stations: Vec<usize>,
-        legs: Vec<Leg>,
+        staging: Vec<usize>,
+        hops: Vec<Hop>,
         in_place: bool,
     ) -> Movement {
         let (rank, dtype, scratch) = (self.rank, self.dtype, self.scratch);
@@ -97,69 +97,69 @@ impl Compiler {
             rank,
             dtype,
             lengths,
-            stations,
+            staging,
             scratch,
             parts,
-            legs,
+            hops,
             in_place,
         }
     }
 
-    fn legs(
+    fn hops(
         &mut self,
         schedule: &Schedule,
         places: &dyn Places,
         combines: bool,
         (from, to): (Place, Place),
-    ) -> Result<Vec<Leg>, Error> {
-        let operator = schedule.legs.first().map(|leg| leg.operator);
+    ) -> Result<Vec<Hop>, Error> {
+        let operator = schedule.hops.first().map(|hop| hop.operator);
         let by_cell = combines && operator.is_some_and(|operator| !has_start(self.dtype, operator));
         let (_, len) = places.lengths(self.rank);
         let mut cover = Cover::new(combines, by_cell.then_some(len));
-        let last = schedule.legs.len().saturating_sub(1);
-        let mut legs = Vec::with_capacity(schedule.legs.len());
-        for leg in &schedule.legs {
-            legs.push(self.leg(leg, places, &mut cover, (from, to))?);
+        let last = schedule.hops.len().saturating_sub(1);
+        let mut hops = Vec::with_capacity(schedule.hops.len());
+        for hop in &schedule.hops {
+            hops.push(self.hop(hop, places, &mut cover, (from, to))?);
         }
         // Gaps are known when all rounds are; they are filled around them.
         let (before, after) = self.gaps(cover, places)?;
-        if let Some(leg) = legs.first_mut() {
-            leg.before = before;
+        if let Some(hop) = hops.first_mut() {
+            hop.before = before;
         }
-        if let Some(leg) = legs.get_mut(last) {
-            leg.after = after;
+        if let Some(hop) = hops.get_mut(last) {
+            hop.after = after;
         }
-        Ok(legs)
+        Ok(hops)
     }
 
-    fn leg(
+    fn hop(
         &mut self,
-        leg: &PlanLeg,
+        hop: &PlanHop,
         places: &dyn Places,
         cover: &mut Cover,
         (from, to): (Place, Place),
-    ) -> Result<Leg, Error> {
-        if cover.combines() && !supports(self.dtype, leg.operator) {
-            let (operator, dtype) = (leg.operator, self.dtype);
+    ) -> Result<Hop, Error> {
+        if cover.combines() && !supports(self.dtype, hop.operator) {
+            let (operator, dtype) = (hop.operator, self.dtype);
             return Err(pantile_kernels::Error::Unsupported { operator, dtype }.into());
         }
         let mut sends = Vec::new();
         let me = self.rank;
-        for message in leg.sends.iter().filter(|message| message.peer != me) {
+        for message in hop.sends.iter().filter(|message| message.peer != me) {
             sends.push(self.outgoing(message, places)?);
         }
         let mut receives = Vec::new();
-        for message in &leg.receives {
+        for message in &hop.receives {
             receives.push(self.incoming(message, places, cover)?);
         }
         let written: usize = receives.iter().map(|incoming| incoming.elements).sum();
         let any_order = !cover.combines();
         let streaming = any_order && written * self.dtype.bytes() >= STREAM_BYTES;
         let twin = if self.windows { twin(&receives) } else { None };
-        Ok(Leg {
+        Ok(Hop {
             from,
             to,
-            operator: leg.operator,
+            operator: hop.operator,
             save: None,
             before: None,
             sends,
@@ -342,9 +342,9 @@ impl Compiler {
         if before != after {
             return Ok(false);
         }
-        for leg in &schedule.legs {
+        for hop in &schedule.hops {
             let (mut read, mut written) = (Vec::new(), Vec::new());
-            for part in leg.receives.iter().flat_map(|message| &message.parts) {
+            for part in hop.receives.iter().flat_map(|message| &message.parts) {
                 let target = places.target(self.rank, part)?;
                 if part.from == self.rank {
                     let source = places.source(self.rank, part)?;
@@ -356,7 +356,7 @@ impl Compiler {
                 }
                 written.push(target);
             }
-            for part in leg.sends.iter().flat_map(|message| &message.parts) {
+            for part in hop.sends.iter().flat_map(|message| &message.parts) {
                 if part.to != self.rank {
                     read.push(places.source(self.rank, part)?);
                 }
@@ -416,7 +416,7 @@ fn has_start(dtype: DType, operator: Operator) -> bool {
 
 /// Where step `step` of `steps` reads and writes.
 fn ends(step: usize, steps: usize) -> (Place, Place) {
-    let from = if step == 0 { Place::Source } else { Place::Station(step - 1) };
-    let to = if step + 1 == steps { Place::Target } else { Place::Station(step) };
+    let from = if step == 0 { Place::Source } else { Place::Staging(step - 1) };
+    let to = if step + 1 == steps { Place::Target } else { Place::Staging(step) };
     (from, to)
 }

@@ -7,7 +7,7 @@ use pantile_plan::Transfer;
 /// What has arrived so far, in the order of combining.
 pub(crate) struct Cover {
     combines: bool,
-    /// Transfers whose cells nobody had before: pairwise disjoint.
+    /// Transfers whose cells had not arrived before: pairwise disjoint.
     first: Vec<Transfer>,
     /// Transfers that share some cells, but not all, with earlier ones.
     mixed: Vec<Transfer>,

@@ -13,10 +13,10 @@ use pantile_plan::{Schedule, Terrain, route};
 
 use crate::compile::Compiler;
 use crate::execute::{self, Buffers};
-use crate::helpers::Helpers;
 use crate::loop_cache::LoopCache;
 use crate::places::{Arrays, Frame};
 use crate::pool::Pool;
+use crate::thread_pool::ThreadPool;
 use crate::{Cells, Error, Movement, Scheme, ThreadsError, Tile, check_threads, gather};
 
 /// Movements that are kept compiled; the oldest go first.
@@ -50,21 +50,32 @@ pub struct Counters {
     pub programs: u64,
 }
 
+impl Counters {
+    /// Counts one more rank in: all ranks run all programs.
+    pub(crate) fn add_rank(&mut self, one: &Self) {
+        self.compiled += one.compiled;
+        self.runs += one.runs;
+        self.messages += one.messages;
+        self.bytes += one.bytes;
+        self.programs = self.programs.max(one.programs);
+    }
+}
+
 /// One rank's way to run movements.
 ///
 /// Every method that talks to other ranks is *collective*: all ranks that take part call it in the
-/// same order. A rank that cannot take part ends the world, so that nobody waits for it.
+/// same order. A rank that cannot take part ends the world, so that no other rank waits for it.
 pub struct Engine {
     communicator: Communicator,
     terrain: Terrain,
     movements: BTreeMap<Key, Arc<Movement>>,
     order: VecDeque<Key>,
     scratch: Memory,
-    stations: Vec<Memory>,
+    staging: Vec<Memory>,
     tickets: Vec<Ticket>,
     counters: Counters,
     pool: Pool,
-    helpers: Arc<Helpers>,
+    thread_pool: Arc<ThreadPool>,
     loop_cache: LoopCache,
     /// Memory of loops of this rank, while none of them runs.
     loop_scratch: Option<Box<LoopScratch>>,
@@ -87,23 +98,23 @@ impl Engine {
             movements: BTreeMap::new(),
             order: VecDeque::new(),
             scratch: Memory::zeroed(0),
-            stations: Vec::new(),
+            staging: Vec::new(),
             tickets: Vec::new(),
             counters: Counters::default(),
             pool: Pool::default(),
-            helpers: Arc::new(Helpers::new(1)),
+            thread_pool: Arc::new(ThreadPool::new(1)),
             loop_cache: LoopCache::default(),
             loop_scratch: None,
             stop: None,
         }
     }
 
-    /// Ends programs before the next turn of a loop once `stop` is true: nobody wants their results.
+    /// Ends programs before the next turn of a loop once `stop` is true: their results are not wanted any more.
     pub fn stop_if(&mut self, stop: Arc<AtomicBool>) {
         self.stop = Some(stop);
     }
 
-    /// An error if nobody wants results any more; ends the world, so that peers do not wait.
+    /// An error if results are not wanted any more; ends the world, so that peers do not wait.
     pub(crate) fn check_stop(&mut self) -> Result<(), Error> {
         match &self.stop {
             Some(stop) if stop.load(Ordering::Relaxed) => {
@@ -141,7 +152,7 @@ impl Engine {
     /// If these are none, or more than [`THREADS_MAX`](crate::THREADS_MAX).
     pub fn set_threads(&mut self, threads: usize) -> Result<(), ThreadsError> {
         if check_threads(threads)? != self.threads() {
-            self.helpers = Arc::new(Helpers::new(threads).with_scheme(self.scheme()));
+            self.thread_pool = Arc::new(ThreadPool::new(threads).with_scheme(self.scheme()));
         }
         Ok(())
     }
@@ -150,33 +161,33 @@ impl Engine {
     /// The results are the same, and ranks need not do it alike.
     pub fn set_scheme(&mut self, scheme: Scheme) {
         if scheme != self.scheme() {
-            self.helpers = Arc::new(Helpers::new(self.threads()).with_scheme(scheme));
+            self.thread_pool = Arc::new(ThreadPool::new(self.threads()).with_scheme(scheme));
         }
     }
 
     /// How loops are cut that several threads of this rank share.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
-        self.helpers.scheme()
+        self.thread_pool.scheme()
     }
 
     /// How many threads do large loops of this rank.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.helpers.threads()
+        self.thread_pool.threads()
     }
 
-    /// Lets all threads of this rank work on everything that touches so many bytes, or on all that
+    /// Lets all threads of this rank share all work that touches so many bytes, or all that
     /// can be cut if these are none: for tests.
     #[doc(hidden)]
     pub fn set_cut_bytes(&mut self, bytes: usize) {
-        let helpers = Helpers::new(self.threads()).with_scheme(self.scheme());
-        self.helpers = Arc::new(helpers.with_least(bytes));
+        let thread_pool = ThreadPool::new(self.threads()).with_scheme(self.scheme());
+        self.thread_pool = Arc::new(thread_pool.with_least(bytes));
     }
 
-    /// Who helps this rank.
-    pub(crate) fn helpers(&self) -> Arc<Helpers> {
-        Arc::clone(&self.helpers)
+    /// The thread pool of this rank.
+    pub(crate) fn thread_pool(&self) -> Arc<ThreadPool> {
+        Arc::clone(&self.thread_pool)
     }
 
     /// From now on new memory comes from this pool, which others may know, too.
@@ -199,7 +210,7 @@ impl Engine {
         &self.loop_cache
     }
 
-    /// The place of the memory that loops work with: whoever runs one takes it, and puts it back. A
+    /// The scratch memory of loops: the caller that runs one takes it, and puts it back. A
     /// thread that runs programs of several ranks has the same memory for all of them.
     pub(crate) fn loop_scratch(&mut self) -> &mut Option<Box<LoopScratch>> {
         &mut self.loop_scratch
@@ -437,11 +448,11 @@ impl Engine {
 
     /// What movements work with.
     pub(crate) fn parts(&mut self) -> (&mut Communicator, &[Memory], &Memory, &mut Vec<Ticket>) {
-        let Self { communicator, stations, scratch, tickets, .. } = self;
-        (communicator, stations, scratch, tickets)
+        let Self { communicator, staging, scratch, tickets, .. } = self;
+        (communicator, staging, scratch, tickets)
     }
 
-    /// True if ranks look at each other's memory.
+    /// True if ranks see each other's memory.
     pub(crate) fn has_windows(&self) -> bool {
         self.terrain.windows
     }
@@ -483,8 +494,8 @@ impl Engine {
         target: &Memory,
     ) -> Result<(), Error> {
         self.make_room(movement, source.is(target));
-        let Self { communicator, stations, scratch, tickets, helpers, .. } = self;
-        let buffers = Buffers { source, target, stations, scratch, helpers };
+        let Self { communicator, staging, scratch, tickets, thread_pool, .. } = self;
+        let buffers = Buffers { source, target, staging, scratch, thread_pool };
         let result: Result<(), CommError> = communicator.operation(call, |operation| {
             execute::run(operation, movement, &buffers, tickets, &mut || ())
         });
@@ -494,7 +505,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes stations and message buffers large enough; they are never made smaller.
+    /// Makes staging and message buffers large enough; they are never made smaller.
     pub(crate) fn make_room(&mut self, movement: &Movement, in_place: bool) {
         if self.scratch.bytes() < movement.scratch {
             self.scratch = Memory::zeroed(movement.scratch);
@@ -502,19 +513,19 @@ impl Engine {
         if in_place {
             return;
         }
-        for (number, elements) in movement.stations.iter().enumerate() {
+        for (number, elements) in movement.staging.iter().enumerate() {
             let bytes = elements * movement.dtype.bytes();
-            match self.stations.get_mut(number) {
-                Some(station) if station.bytes() >= bytes => {}
-                Some(station) => *station = Memory::zeroed(bytes),
-                None => self.stations.push(Memory::zeroed(bytes)),
+            match self.staging.get_mut(number) {
+                Some(buffer) if buffer.bytes() >= bytes => {}
+                Some(buffer) => *buffer = Memory::zeroed(bytes),
+                None => self.staging.push(Memory::zeroed(bytes)),
             }
         }
     }
 
-    /// Bytes of stations and message buffers that are kept for the next movements.
+    /// Bytes of staging and message buffers that are kept for the next movements.
     pub(crate) fn staging_bytes(&self) -> usize {
-        self.scratch.bytes() + self.stations.iter().map(Memory::bytes).sum::<usize>()
+        self.scratch.bytes() + self.staging.iter().map(Memory::bytes).sum::<usize>()
     }
 
     fn keep(&mut self, key: Key, movement: Movement) -> Arc<Movement> {

@@ -66,7 +66,7 @@ pub enum Error {
     Interrupted,
     /// This process was forked from the one that has the ranks.
     Forked,
-    /// Nobody wants the results any more.
+    /// The results are not wanted any more.
     Stopped {
         /// Which rank noticed.
         rank: Rank,
@@ -83,7 +83,7 @@ pub enum Error {
         /// What they, or those between, have to say.
         reason: String,
     },
-    /// Whoever has the ranks refuses what was asked; nothing was done, and everything goes on.
+    /// The host of the ranks refuses what was asked; nothing was done, and the world goes on.
     Refused {
         /// Why.
         reason: String,
@@ -94,7 +94,7 @@ pub enum Error {
         rank: Rank,
         /// What is needed, what is left, and which limit leaves least.
         reason: String,
-        /// False if nothing was computed, and everything goes on; true if the world has ended,
+        /// False if nothing was computed, and the world goes on; true if the world has ended,
         /// because memory was missing in the middle of a program.
         ended: bool,
     },

@@ -7,9 +7,9 @@ use pantile_comm::{CommError, Memory, Operation, Ticket, Windows};
 use pantile_kernels::pack::{self, Share, Twin};
 use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 
-use crate::helpers::Helpers;
-use crate::movement::{Body, Incoming, Leg, Movement, Part, Place};
+use crate::movement::{Body, Hop, Incoming, Movement, Part, Place};
 use crate::span::Span;
+use crate::thread_pool::ThreadPool;
 
 /// Sizes at which programs run in another way, by name.
 pub(crate) const THRESHOLDS: &[(&str, usize)] = &[("execute::SHARE_BYTES", messages::SHARE_BYTES)];
@@ -19,17 +19,17 @@ pub(crate) const THRESHOLDS: &[(&str, usize)] = &[("execute::SHARE_BYTES", messa
 /// Invariants, on which every unsafe block here rests:
 /// 1. All memories are aligned for the type of the movement. That they are as large as its loops
 ///    reach is checked for every loop, by a [`Span`].
-/// 2. Within a leg no rank writes cells that it sends or shows: legs read and write different
+/// 2. Within a hop no rank writes cells that it sends or shows: hops read and write different
 ///    memories, or the movement was found to be in place.
 /// 3. A peer shows its memory from the opening of its window until this rank is done, and does not
 ///    write the cells that this rank reads meanwhile (2, seen from the other side).
 pub(crate) struct Buffers<'a> {
     pub(crate) source: &'a Memory,
     pub(crate) target: &'a Memory,
-    pub(crate) stations: &'a [Memory],
+    pub(crate) staging: &'a [Memory],
     pub(crate) scratch: &'a Memory,
-    /// Who helps with large copies.
-    pub(crate) helpers: &'a Helpers,
+    /// Threads that share large copies.
+    pub(crate) thread_pool: &'a ThreadPool,
 }
 
 impl Buffers<'_> {
@@ -37,15 +37,15 @@ impl Buffers<'_> {
         match place {
             Place::Source => self.source,
             Place::Target => self.target,
-            // In place all stations are the one tile.
-            Place::Station(_) if self.source.is(self.target) => self.target,
-            Place::Station(number) => &self.stations[number],
+            // In place all staging buffers are the one tile.
+            Place::Staging(_) if self.source.is(self.target) => self.target,
+            Place::Staging(number) => &self.staging[number],
         }
     }
 }
 
-/// Runs all legs of a movement inside one operation. `tickets` is only lent to be used again;
-/// `between` is called once per leg, when everything that others need is on its way.
+/// Runs all hops of a movement inside one operation. `tickets` is borrowed to be used again;
+/// `between` is called once per hop, when all that peers need is on its way.
 pub(crate) fn run(
     operation: &mut Operation<'_>,
     movement: &Movement,
@@ -53,8 +53,8 @@ pub(crate) fn run(
     tickets: &mut Vec<Ticket>,
     between: &mut dyn FnMut(),
 ) -> Result<(), CommError> {
-    for leg in &movement.legs {
-        let runner = LegRunner::new(movement, leg, buffers);
+    for hop in &movement.hops {
+        let runner = HopRunner::new(movement, hop, buffers);
         runner.before();
         match operation.windows() {
             Some(windows) => runner.through_windows(windows, between)?,
@@ -65,34 +65,42 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// One leg of a movement on its memory.
-pub(crate) struct LegRunner<'a> {
+/// One hop of a movement on its memory.
+pub(crate) struct HopRunner<'a> {
     movement: &'a Movement,
-    leg: &'a Leg,
+    hop: &'a Hop,
     from: &'a Memory,
     to: &'a Memory,
     scratch: &'a Memory,
-    helpers: Option<&'a Helpers>,
+    thread_pool: Option<&'a ThreadPool>,
     element: usize,
 }
 
-impl<'a> LegRunner<'a> {
-    fn new(movement: &'a Movement, leg: &'a Leg, buffers: &'a Buffers<'_>) -> Self {
-        let (from, to) = (buffers.at(leg.from), buffers.at(leg.to));
+impl<'a> HopRunner<'a> {
+    fn new(movement: &'a Movement, hop: &'a Hop, buffers: &'a Buffers<'_>) -> Self {
+        let (from, to) = (buffers.at(hop.from), buffers.at(hop.to));
         let element = movement.dtype.bytes();
-        let helpers = Some(buffers.helpers);
-        Self { movement, leg, from, to, scratch: buffers.scratch, helpers, element }
+        let thread_pool = Some(buffers.thread_pool);
+        Self { movement, hop, from, to, scratch: buffers.scratch, thread_pool, element }
     }
 
-    /// A leg within one memory that needs no buffers of its own.
-    pub(crate) fn in_place(movement: &'a Movement, leg: &'a Leg, memory: &'a Memory) -> Self {
+    /// A hop within one memory that needs no buffers of its own.
+    pub(crate) fn in_place(movement: &'a Movement, hop: &'a Hop, memory: &'a Memory) -> Self {
         let element = movement.dtype.bytes();
-        Self { movement, leg, from: memory, to: memory, scratch: memory, helpers: None, element }
+        Self {
+            movement,
+            hop,
+            from: memory,
+            to: memory,
+            scratch: memory,
+            thread_pool: None,
+            element,
+        }
     }
 
     /// Packs what one peer gets.
     pub(crate) fn pack(&self, number: usize, to: Span) {
-        let outgoing = &self.leg.sends[number];
+        let outgoing = &self.hop.sends[number];
         match outgoing.body.as_ref().expect("messages have bodies") {
             Body::Packed { nests, .. } => {
                 for nest in nests {
@@ -111,7 +119,7 @@ impl<'a> LegRunner<'a> {
 
     /// Puts what one peer sent, packed, where it belongs.
     pub(crate) fn unpack(&self, number: usize, from: Span) {
-        let incoming = &self.leg.receives[number];
+        let incoming = &self.hop.receives[number];
         match incoming.body.as_ref().expect("messages have bodies") {
             Body::Packed { .. } => self.take(incoming, from),
             Body::InPlace(at) => {
@@ -126,7 +134,7 @@ impl<'a> LegRunner<'a> {
 
     /// Puts what this rank gives itself where it belongs.
     pub(crate) fn take_own(&self) {
-        for incoming in self.leg.receives.iter().filter(|incoming| incoming.body.is_none()) {
+        for incoming in self.hop.receives.iter().filter(|incoming| incoming.body.is_none()) {
             self.take(incoming, self.from.into());
         }
     }
@@ -137,17 +145,17 @@ impl<'a> LegRunner<'a> {
         windows: &mut dyn Windows,
         between: &mut dyn FnMut(),
     ) -> Result<(), CommError> {
-        for outgoing in &self.leg.sends {
+        for outgoing in &self.hop.sends {
             windows.open(outgoing.peer, self.from)?;
         }
         between();
-        if self.leg.any_order {
-            let mut turns = self.leg.by_turns(self.movement.rank);
+        if self.hop.any_order {
+            let mut turns = self.hop.by_turns(self.movement.rank);
             turns.try_for_each(|incoming| self.pull(windows, incoming))?;
         } else {
             self.pull_in_order(windows)?;
         }
-        for outgoing in &self.leg.sends {
+        for outgoing in &self.hop.sends {
             windows.close(outgoing.peer)?;
         }
         Ok(())
@@ -155,8 +163,8 @@ impl<'a> LegRunner<'a> {
 
     /// Terms of one rank after the other; the first two in one pass over memory.
     fn pull_in_order(&self, windows: &mut dyn Windows) -> Result<(), CommError> {
-        let mut rest = self.leg.receives.as_slice();
-        if let (Some(twin), [first, second, later @ ..]) = (&self.leg.twin, rest) {
+        let mut rest = self.hop.receives.as_slice();
+        if let (Some(twin), [first, second, later @ ..]) = (&self.hop.twin, rest) {
             let sources = [self.look(windows, first)?, self.look(windows, second)?];
             self.combine_two(twin, &sources);
             self.done(windows, first);
@@ -196,12 +204,12 @@ impl<'a> LegRunner<'a> {
         let here = incoming.peer == self.movement.rank && self.from.is(self.to);
         for part in &incoming.parts {
             if part.saved {
-                let kept = self.leg.save.as_ref().map_or(0, |(at, _)| *at);
+                let kept = self.hop.save.as_ref().map_or(0, |(at, _)| *at);
                 self.combine(part, Span::from(self.scratch).skip(kept), target);
             } else if part.sets && here && part.nest.is_identity() {
                 // In place it already is where it belongs.
             } else if part.sets {
-                self.copy(&part.nest, source, target, self.leg.streaming);
+                self.copy(&part.nest, source, target, self.hop.streaming);
             } else {
                 self.combine(part, source, target);
             }
@@ -220,18 +228,18 @@ impl<'a> LegRunner<'a> {
         unsafe { std::ptr::copy_nonoverlapping(from, to, elements * self.element) }
     }
 
-    /// A share of a copy, which helpers share in turn.
+    /// A share of a copy, which the thread pool cuts again.
     fn copy_share(&self, nest: &Nest, share: Share, ends: (Span, Span), streaming: bool) {
         let bytes = 2 * nest.len() * self.element / share.of;
-        let pieces = self.helpers.map_or(1, |team| team.pieces(bytes));
-        let (Some(helpers), 2..) = (self.helpers, pieces) else {
+        let pieces = self.thread_pool.map_or(1, |team| team.pieces(bytes));
+        let (Some(thread_pool), 2..) = (self.thread_pool, pieces) else {
             // SAFETY: invariants 1 to 3 of the buffers.
             return unsafe {
                 pack::copy_share(nest, share, self.element, self.ends(nest, ends), streaming)
             };
         };
         let ends = &ends;
-        let done = helpers.run(pieces, &|part, _| {
+        let done = thread_pool.run(pieces, &|part, _| {
             let share = Share { part: share.part * pieces + part, of: share.of * pieces };
             // SAFETY: the same; shares have no cell of the target in common.
             unsafe {
@@ -265,18 +273,18 @@ impl<'a> LegRunner<'a> {
     }
 
     fn combination(&self) -> Combination {
-        Combination::new(self.movement.dtype, self.leg.operator)
+        Combination::new(self.movement.dtype, self.hop.operator)
             .expect("compiling refuses operators that the type does not have")
     }
 
     fn before(&self) {
-        if let Some((at, nest)) = &self.leg.save {
+        if let Some((at, nest)) = &self.hop.save {
             let kept = Span::from(self.scratch).skip(*at);
             self.copy(nest, self.from.into(), kept, false);
         }
-        let Some(fill) = &self.leg.before else { return };
+        let Some(fill) = &self.hop.before else { return };
         let value = if fill.start { start } else { identity };
-        let value = value(self.movement.dtype, self.leg.operator)
+        let value = value(self.movement.dtype, self.hop.operator)
             .or_else(|_| identity(self.movement.dtype, pantile_geometry::Operator::Sum))
             .expect("every type has a sum");
         for nest in &fill.nests {
@@ -285,15 +293,15 @@ impl<'a> LegRunner<'a> {
     }
 
     fn after(&self) {
-        let Some(nest) = &self.leg.after else { return };
-        let value = identity(self.movement.dtype, self.leg.operator)
+        let Some(nest) = &self.hop.after else { return };
+        let value = identity(self.movement.dtype, self.hop.operator)
             .expect("compiling refuses operators that the type does not have");
         self.fill(nest, &value);
     }
 
     fn fill(&self, nest: &Nest, value: &Scalar) {
         let target = Span::from(self.to).holding(nest.target_span(), self.element);
-        // SAFETY: invariants 1 and 2 of the buffers; nobody looks at cells that are being written.
+        // SAFETY: invariants 1 and 2 of the buffers; no thread reads cells that are being written.
         unsafe { pack::fill(nest, value, target) }
     }
 }

@@ -1,11 +1,11 @@
-//! Small records from everybody to everybody, of lengths that nobody knows before.
+//! All-gather of small records, of lengths that are not known before.
 
 use pantile_comm::{Call, CommError, Communicator, Operation, Piece, Rank};
 
 /// The records of all members of `team`, in its order. `me` is this rank's place in the team.
 ///
-/// In round k everybody sends what it has to the member 2^k places below, so after log2(n) rounds
-/// everybody has everything. Every message carries the call, so a member that is elsewhere is named.
+/// In round k every member sends what it has to the member 2^k places below, so after log2(n) rounds
+/// all members have all records. Every message carries the call, so a member that is elsewhere is named.
 pub(crate) fn gather(
     communicator: &mut Communicator,
     call: &Call,

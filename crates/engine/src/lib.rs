@@ -4,7 +4,7 @@
 //! of peers. An [`Engine`] keeps compiled movements and message buffers, so that repeating a
 //! movement plans nothing and allocates nothing. Memory is a [`Tile`]: elements of one type.
 //!
-//! Must never contain decisions of geometry (who holds what) or policy of users; it asks `plan` and
+//! Must never contain decisions of geometry (which rank holds what) or policy of users; it asks `plan` and
 //! does what it says.
 //!
 //! Read [`Movement`] first, then [`Engine::run`].
@@ -29,48 +29,46 @@
 //! }
 //! ```
 mod accumulate;
-mod afar;
+mod aggregation;
 mod cells;
 mod compile;
 mod cover;
-mod crew;
 mod engine;
 mod error;
 mod execute;
-mod foreign;
+mod executor;
+mod external_buffer;
 mod gather;
-mod hand;
-mod helpers;
-mod joint;
-mod look;
 mod loop_cache;
 mod movement;
-mod orders;
 mod places;
 mod pool;
 mod program;
-mod rank_threads;
+mod remote_read;
 mod scheme;
 mod span;
-mod threads;
+mod thread_count;
+mod thread_pool;
 mod thresholds;
 mod tile;
 
-pub use afar::Afar;
 pub use cells::Cells;
-pub use crew::{ArrayId, Crew, Job};
 pub use engine::{Counters, Engine};
 pub use error::Error;
-pub use foreign::{Foreign, Pick, TilePlaces};
+pub use executor::{
+    ArrayId, Executor, ExecutorHandle, Job, RankRuntime, RankTiles, RemoteTraffic, SingleRank,
+    Started, ThreadExecutor,
+};
+pub use external_buffer::{ExternalBuffer, Pick, TilePlaces};
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element};
 pub use pantile_memory::process;
 pub use pantile_memory::{OutOfMemory, available_memory, limit};
 pub use places::Frame;
 pub use pool::Pool;
-pub use program::{Event, Given, Made, Overlap, Runner};
+pub use program::{Event, Input, Output, Overlap, Runner};
 pub use scheme::{Scheme, SchemeError};
-pub use threads::{THREADS_MAX, ThreadsError, check_threads, threads_from_text};
+pub use thread_count::{THREADS_MAX, ThreadsError, check_threads, threads_from_text};
 #[doc(hidden)]
 pub use thresholds::thresholds;
 pub use tile::Tile;

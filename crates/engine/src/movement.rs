@@ -14,8 +14,8 @@ pub(crate) const LINE: usize = 64;
 /// memory. Made by an [`Engine`](crate::Engine) of any rank, it can be run by that rank as often as
 /// one likes.
 ///
-/// A movement along a path of distributions has one *leg* per step; between two legs the elements
-/// lie in a *station*, memory that the engine lends.
+/// A movement along a path of distributions has one *hop* per step; between two hops the elements
+/// lie in a *staging buffer* of the engine.
 #[derive(Debug)]
 #[must_use]
 pub struct Movement {
@@ -27,12 +27,12 @@ pub struct Movement {
     pub(crate) dtype: DType,
     /// Elements in the source and in the target tile.
     pub(crate) lengths: (usize, usize),
-    /// Elements of each station.
-    pub(crate) stations: Vec<usize>,
+    /// Elements of each staging buffer.
+    pub(crate) staging: Vec<usize>,
     /// Bytes of message buffers.
     pub(crate) scratch: usize,
     pub(crate) parts: Parts,
-    pub(crate) legs: Vec<Leg>,
+    pub(crate) hops: Vec<Hop>,
     /// Source and target may be the same tile.
     pub(crate) in_place: bool,
 }
@@ -70,22 +70,22 @@ impl Movement {
     /// Messages that this rank sends to others, and their bytes; one that is cut is one.
     #[must_use]
     pub fn sends(&self) -> (usize, usize) {
-        let sends = || self.legs.iter().flat_map(|leg| &leg.sends);
+        let sends = || self.hops.iter().flat_map(|hop| &hop.sends);
         (sends().count(), sends().map(|send| send.elements).sum::<usize>() * self.dtype.bytes())
     }
 }
 
-/// Where a leg reads from or writes to.
+/// Where a hop reads from or writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Source,
-    Station(usize),
+    Staging(usize),
     Target,
 }
 
 /// One rank's share of one step.
 #[derive(Debug)]
-pub(crate) struct Leg {
+pub(crate) struct Hop {
     pub(crate) from: Place,
     pub(crate) to: Place,
     pub(crate) operator: Operator,
@@ -101,15 +101,15 @@ pub(crate) struct Leg {
     pub(crate) any_order: bool,
     /// The first two arrivals in one pass, where they are terms of the same cells.
     pub(crate) twin: Option<Twin>,
-    /// Filled with the identity when everything has arrived.
+    /// Filled with the identity when all messages have arrived.
     pub(crate) after: Option<Nest>,
-    /// So much is written that it should not go through the cache.
+    /// So much is written that it uses non-temporal (streaming) stores.
     pub(crate) streaming: bool,
 }
 
-impl Leg {
+impl Hop {
     /// What arrives where the order does not matter: the own part first, while the others get
-    /// ready; then from whoever is behind this rank on, so that not everybody looks at rank 0 first.
+    /// ready; then from the next rank on, so that not all ranks read from rank 0 first.
     pub(crate) fn by_turns(&self, me: Rank) -> impl Iterator<Item = &Incoming> {
         let own = self.receives.iter().filter(move |incoming| incoming.peer == me);
         let split = self.receives.partition_point(|incoming| incoming.peer <= me);
@@ -131,7 +131,7 @@ pub(crate) struct Fill {
 pub(crate) struct Outgoing {
     pub(crate) peer: Rank,
     pub(crate) elements: usize,
-    /// The body of the message; where peers look at the memory there is none.
+    /// The body of the message; where peers read the memory directly there is none.
     pub(crate) body: Option<Body>,
 }
 

@@ -41,7 +41,7 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// What nobody uses now. Bytes of truths stay truths: other bits would be no values of theirs.
+/// Free blocks. Bytes of bool arrays stay 0 or 1: other bits would be no values of that type.
 #[derive(Default)]
 struct Free {
     blocks: BTreeMap<(bool, usize), Vec<Memory>>,
@@ -185,7 +185,7 @@ impl Pool {
         state.shrink(Instant::now());
     }
 
-    /// Bytes that nobody uses.
+    /// Bytes of free blocks.
     #[must_use]
     pub fn free_bytes(&self) -> usize {
         let state = self.lock();

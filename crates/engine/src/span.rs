@@ -10,7 +10,7 @@ pub(crate) struct Span {
     bytes: usize,
 }
 
-// SAFETY: a span is only a place; what is read and written there is the promise of who does.
+// SAFETY: a span is only a place; the caller that reads or writes there promises that it may.
 unsafe impl Sync for Span {}
 
 impl Span {

@@ -1,16 +1,16 @@
 //! The sizes at which movements and programs change their way: tests draw sizes around them.
 
-use crate::{compile, execute, hand, helpers, pool, program};
+use crate::{compile, execute, executor, pool, program, thread_pool};
 
 /// Of this module; those of programs and messages have tables of their own.
 const OWN: &[(&str, usize)] = &[
-    ("engine::SHARED_BYTES_MIN", helpers::LEAST),
-    ("engine::SHARED_PIECE", helpers::PIECE),
+    ("engine::SHARED_BYTES_MIN", thread_pool::LEAST),
+    ("engine::SHARED_PIECE", thread_pool::PIECE),
     ("engine::STREAM_BYTES", compile::STREAM_BYTES),
     ("engine::POOL_SMALL", pool::SMALL),
     ("engine::POOL_LARGE", pool::LARGE),
     ("engine::POOL_GRAIN", pool::GRAIN),
-    ("engine::BRIEF", hand::BRIEF),
+    ("engine::INLINE_WORK", executor::INLINE_WORK),
 ];
 
 /// Every such size, by module and name, with those of the loops and of lowering.

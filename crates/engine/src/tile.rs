@@ -18,14 +18,14 @@ use crate::pool::Pool;
 /// Invariants:
 /// 1. The memory has at least `len` elements, starts aligned for the type, and every element is a
 ///    valid value of it.
-/// 2. Outside of a running movement or program nobody else refers to the memory, except a transport
+/// 2. Outside of a running movement or program this is the only reference to the memory, except a transport
 ///    that could not end a message; that memory is never given back. A tile that is *open* shares its
 ///    memory with another library, which touches it only while nothing runs.
 pub struct Tile {
     memory: Memory,
     dtype: DType,
     len: usize,
-    /// Where the memory goes when nobody needs it any more.
+    /// The pool that gets the memory back when the tile is dropped.
     pool: Option<Pool>,
     /// True once others know the memory, and may write it.
     open: AtomicBool,
@@ -87,7 +87,7 @@ impl Tile {
         Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }
     }
 
-    /// Memory that somebody else showed, with so many elements.
+    /// Memory that a peer or another library exposed, with so many elements.
     ///
     /// # Panics
     /// If it has not so many bytes, or is not aligned for the type.
@@ -110,8 +110,8 @@ impl Tile {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// While testing, fills memory of any value with values that nobody expects: whoever reads what
-    /// nobody wrote is found out.
+    /// While testing, fills memory of any value with unexpected values: a reader of what was never
+    /// written is found out.
     pub(crate) fn poisoned(mut self) -> Self {
         if cfg!(debug_assertions) {
             let byte = if self.dtype == DType::Bool { 1 } else { 0xA5 };

@@ -40,7 +40,9 @@ pub mod teams;
 pub mod text;
 
 pub use axis::{Axis, AxisMap, Cut, Cuts, Extent, Holder, Holding, LABEL_LIMIT, Labels, View};
-pub use distribution::{BOXES_LIMIT, Boxes, Direction, Distribution, ElementHolder};
+pub use distribution::{
+    BOXES_LIMIT, Boxes, Direction, Distribution, ElementHolder, OwnedElements, OwnedRun, OwnedRuns,
+};
 pub use error::Error;
 pub use fingerprint::Fingerprint;
 pub use index::{IndexSet, Indices, Segment, Segments};

@@ -23,7 +23,7 @@ fn prices(price: &Array, strike: &Array, years: &Array) -> (Array, Array) {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: usize = std::env::args().nth(1).map_or(Ok(10_000), |text| text.parse())?;
-    let world = World::from_env()?;
+    let world = pantile::session()?;
     let price = 10.0 + 40.0 * world.uniform(1, &[count]);
     let strike = 10.0 + 40.0 * world.uniform(2, &[count]);
     let years = 1.0 + 1.0 * world.uniform(3, &[count]);

@@ -15,7 +15,7 @@ fn apply(u: &Array) -> Array {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let size: usize = std::env::args().nth(1).map_or(Ok(200), |text| text.parse())?;
-    let world = World::from_env()?;
+    let world = pantile::session()?;
     let mut x = world.dist("block(r)").zeros(&[size]);
     let mut r = world.dist("block(r)").ones(&[size]);
     let mut p = r.copy();

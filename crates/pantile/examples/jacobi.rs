@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let size: usize = numbers.next().unwrap_or(Ok(64))?;
     let turns: usize = numbers.next().unwrap_or(Ok(100))?;
 
-    let world = World::from_env()?;
+    let world = pantile::session()?;
     let u = world.dist("block(r), whole").zeros(&[size, size]);
     u.set(s![0, ..], 100.0);
     for _ in 0..turns {

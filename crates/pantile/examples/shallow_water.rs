@@ -34,7 +34,7 @@ fn mean(a: &Array, axis: usize) -> Array {
 }
 
 /// What changes e, and u and v between the walls.
-fn rates(world: &World, e: &Array, u: &Array, v: &Array) -> (Array, Array, Array) {
+fn rates(world: &Session, e: &Array, u: &Array, v: &Array) -> (Array, Array, Array) {
     // The flow through faces; none through the walls.
     let h = e + 1.0;
     let (hu, hv) = (world.zeros(&[N + 1, N]), world.zeros(&[N, N + 1]));
@@ -77,7 +77,7 @@ fn rates(world: &World, e: &Array, u: &Array, v: &Array) -> (Array, Array, Array
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let steps: u32 = std::env::args().nth(1).map_or(Ok(451), |text| text.parse())?;
-    let world = World::from_env()?.dist("block(r), whole");
+    let world = pantile::session()?.dist("block(r), whole");
     let gyre = |x: &Array, y: &Array| 0.02 * (-(x.square() + y.square()) / 0.16).exp();
     let point = |shape: &[usize], axis: usize, shift: f64| {
         world.index(shape, axis).cast(DType::F64) * DX - 1.0 + shift

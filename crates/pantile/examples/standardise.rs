@@ -3,14 +3,12 @@
 //! `cargo run --release -p pantile --example standardise [-- ROWS COLUMNS]`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
-use pantile::prelude::*;
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut numbers = std::env::args().skip(1).map(|text| text.parse());
     let rows: usize = numbers.next().unwrap_or(Ok(10_000))?;
     let columns: usize = numbers.next().unwrap_or(Ok(4))?;
 
-    let world = World::from_env()?;
+    let world = pantile::session()?;
     let scale = world.arange(1.0, columns as f64 + 1.0, 1.0);
     let x = world.normal(42, &[rows, columns]) * &scale + &scale;
     let z = (&x - x.mean_along(&[0])) / x.std_along(&[0]);

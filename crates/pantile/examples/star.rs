@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let size: usize = numbers.next().unwrap_or(Ok(64))?;
     let turns: usize = numbers.next().unwrap_or(Ok(11))?;
 
-    let world = World::from_env()?.dist("block(r), whole");
+    let world = pantile::session()?.dist("block(r), whole");
     let shape = [size, size];
     let mut field = (world.index(&shape, 0) + world.index(&shape, 1)).cast(DType::F64);
     let out = world.zeros(&shape);

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let order: u32 = numbers.next().unwrap_or(Ok(100))?;
     let turns: u32 = numbers.next().unwrap_or(Ok(11))?;
 
-    let world = World::from_env()?.dist("block(r), whole");
+    let world = pantile::session()?.dist("block(r), whole");
     let shape = [order as usize, order as usize];
     let (row, column) = (world.index(&shape, 0), world.index(&shape, 1));
     let mut a = (&row * i64::from(order) + &column).cast(DType::F64);

@@ -16,7 +16,7 @@ const STAGES: [(f64, f64); 3] = [(0.0, 1.0), (0.75, 0.25), (1.0 / 3.0, 2.0 / 3.0
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let steps: u32 = std::env::args().nth(1).map_or(Ok(451), |text| text.parse())?;
-    let world = World::from_env()?.dist("block(r), whole");
+    let world = pantile::session()?.dist("block(r), whole");
     let middle = |axis| world.index(&[N, N], axis).cast(DType::F64) * DX - 1.0 + DX / 2.0;
     let start = (middle(0) * PI).cos() * 0.5 * (middle(1) * PI).cos();
     let (mut e, u, v) = (start.clone(), world.zeros(&[N + 1, N]), world.zeros(&[N, N + 1]));

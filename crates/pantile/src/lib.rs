@@ -1,6 +1,7 @@
 //! Distributed n-d arrays: the same array code on 1 worker and on 1,000.
 //!
-//! Write a function of a [`World`]; [`run`] calls it once per rank. Started plainly, the ranks are
+//! Write a function of a [`RankContext`](spmd::RankContext); [`run`] calls it once per rank. Or write
+//! array code as if for one machine, with the [`Array`]s of a [`session`]. Started plainly, the ranks are
 //! threads of the process. Started by `mpirun` or `srun` (and built with the feature `mpi`), each
 //! process is a rank. The results have the same bits.
 //!
@@ -22,11 +23,15 @@
 //! assert_eq!(results[1], (Some(vec![6, 2]), 2.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-pub mod array;
-mod launch;
+pub mod launch;
+pub mod npy;
+pub mod program;
 
-pub use array::{Array, World};
-pub use launch::{Launch, LaunchError, rank_scheme, rank_threads, run, thread_ranks};
+#[cfg(feature = "cluster")]
+pub use launch::cluster_session;
+pub use launch::{Backend, Launch, LaunchError, run, session};
+pub use pantile_array as array;
+pub use pantile_array::{Array, Session, s};
 #[cfg(feature = "cluster")]
 pub use pantile_cluster as cluster;
 pub use pantile_comm::{CommError, Failure, Options, RankError, sim, threads};
@@ -45,11 +50,11 @@ pub use pantile_spmd::{
 /// What most programs need.
 pub mod prelude {
     pub use crate::array::{Array, Boundary, Combine, Fault, Reduction, Split, by};
-    pub use crate::s;
     pub use crate::{
         AllGather, AllSumReduce, Axis, AxisChoice, Broadcast, CartesianPartition, DistArray,
         Distribution, Error, HaloExchange, LayerExchange, Mesh, Operator, Partition, ReduceScatter,
-        Repartition, SumReduce, Tensor, Widths, World,
+        Repartition, Session, SumReduce, Tensor, Widths,
     };
+    pub use pantile_array::s;
     pub use pantile_engine::DType;
 }

@@ -86,11 +86,11 @@ fn one_rank_of_a_million() {
     );
     let schedule = Schedule::between(&blocks, &halos, rank).expect("no gaps");
     report("one rank of 1024x1024, blocks -> blocks + halo", "< 1 ms", times);
-    let leg = &schedule.legs[0];
+    let hop = &schedule.hops[0];
     println!(
         "    {} messages out, {} in, {} elements; peak memory grew by {} KiB",
-        leg.sends.len() - 1,
-        leg.receives.len() - 1,
+        hop.sends.len() - 1,
+        hop.receives.len() - 1,
         schedule.received(),
         peak_kib() - before
     );

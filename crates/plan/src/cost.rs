@@ -173,8 +173,8 @@ impl Estimate {
     ) {
         let mut use_of = Use::default();
         let bytes = |message: &Message| (message.size() as u128) * element_bytes as u128;
-        for leg in &schedule.legs {
-            for message in &leg.sends {
+        for hop in &schedule.hops {
+            for message in &hop.sends {
                 use_of.send(machine, schedule.rank, message.peer, bytes(message));
                 if message.peer != schedule.rank {
                     let class = machine.class(schedule.rank, message.peer) as usize;
@@ -182,7 +182,7 @@ impl Estimate {
                     self.links[class].messages += 1;
                 }
             }
-            for message in &leg.receives {
+            for message in &hop.receives {
                 use_of.receive(machine, schedule.rank, message.peer, bytes(message));
             }
         }

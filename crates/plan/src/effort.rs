@@ -56,9 +56,9 @@ fn some_ranks(source: &Distribution, target: &Distribution) -> Vec<Rank> {
 fn probe(source: &Distribution, target: &Distribution) -> Result<Peers, Error> {
     let mut most = Peers::default();
     for rank in some_ranks(source, target) {
-        for leg in Schedule::between(source, target, rank)?.legs {
-            most.sending = most.sending.max(leg.sends.len());
-            most.receiving = most.receiving.max(leg.receives.len());
+        for hop in Schedule::between(source, target, rank)?.hops {
+            most.sending = most.sending.max(hop.sends.len());
+            most.receiving = most.receiving.max(hop.receives.len());
         }
     }
     Ok(most)
@@ -117,7 +117,7 @@ impl Totals {
         let share = |position: usize| -> Result<Self, Error> {
             let rank = mesh.rank_at(position);
             let schedule = Schedule::between(source, target, rank)?;
-            let receives = schedule.legs.iter().flat_map(|leg| &leg.receives);
+            let receives = schedule.hops.iter().flat_map(|hop| &hop.receives);
             let (own, others): (Vec<&Message>, Vec<&Message>) =
                 receives.partition(|message| message.peer == rank);
             let size = |messages: &[&Message]| -> u128 {

@@ -5,7 +5,7 @@ use pantile_geometry::{Distribution, IndexSet, Indices, Operator, Region, Segmen
 use crate::cost::{Estimate, LinkClass};
 use crate::json::{self, Value};
 use crate::plan::{Plan, Round, Step};
-use crate::schedule::{Leg, Message, Schedule};
+use crate::schedule::{Hop, Message, Schedule};
 use crate::text::{self, INDEX_LIMIT};
 use crate::{Error, Lifts, Transfer};
 
@@ -84,19 +84,19 @@ impl Schedule {
                 ("parts", Value::array(message.parts.iter().map(Transfer::to_json))),
             ])
         };
-        let leg = |leg: &Leg| {
+        let hop = |hop: &Hop| {
             Value::object([
-                ("step", Value::from(leg.step)),
-                ("operator", Value::from(leg.operator.name())),
-                ("sends", Value::array(leg.sends.iter().map(message))),
-                ("receives", Value::array(leg.receives.iter().map(message))),
+                ("step", Value::from(hop.step)),
+                ("operator", Value::from(hop.operator.name())),
+                ("sends", Value::array(hop.sends.iter().map(message))),
+                ("receives", Value::array(hop.receives.iter().map(message))),
             ])
         };
         Value::object([
             ("rank", Value::from(self.rank)),
             ("sent", Value::from(self.sent())),
             ("received", Value::from(self.received())),
-            ("legs", Value::array(self.legs.iter().map(leg))),
+            ("legs", Value::array(self.hops.iter().map(hop))),
         ])
     }
 }

@@ -48,6 +48,6 @@ pub use cost::{Estimate, Link, LinkClass, Machine, Traffic};
 pub use error::Error;
 pub use plan::{Plan, Round, Step};
 pub use route::{Terrain, route};
-pub use schedule::{Leg, Message, Schedule};
+pub use schedule::{Hop, Message, Schedule};
 pub use totals::Totals;
 pub use transfer::{Lifts, Transfer};

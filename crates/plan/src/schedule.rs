@@ -13,12 +13,12 @@ pub struct Schedule {
     /// The rank.
     pub rank: Rank,
     /// Its share of each round of each step, in order.
-    pub legs: Vec<Leg>,
+    pub hops: Vec<Hop>,
 }
 
 /// One rank's share of a round.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Leg {
+pub struct Hop {
     /// Number of the step in the plan.
     pub step: usize,
     /// How terms are combined.
@@ -60,26 +60,26 @@ impl Schedule {
         let sends = between::transfers_of(source, target, rank, Role::Sender)?;
         let receives = between::transfers_of(source, target, rank, Role::Receiver)?;
         let operator = between::operator(source, target)?;
-        let leg = Leg {
+        let hop = Hop {
             step: 0,
             operator,
             sends: messages(sends, |transfer| transfer.to),
             receives: messages(receives, |transfer| transfer.from),
         };
-        Ok(Self { rank, legs: vec![leg] })
+        Ok(Self { rank, hops: vec![hop] })
     }
 
     /// Number of elements given to other ranks.
     #[must_use]
     pub fn sent(&self) -> usize {
-        let sends = self.legs.iter().flat_map(|leg| &leg.sends);
+        let sends = self.hops.iter().flat_map(|hop| &hop.sends);
         sends.filter(|message| message.peer != self.rank).map(Message::size).sum()
     }
 
     /// Number of elements got from other ranks.
     #[must_use]
     pub fn received(&self) -> usize {
-        let receives = self.legs.iter().flat_map(|leg| &leg.receives);
+        let receives = self.hops.iter().flat_map(|hop| &hop.receives);
         receives.filter(|message| message.peer != self.rank).map(Message::size).sum()
     }
 }
@@ -87,21 +87,21 @@ impl Schedule {
 impl Plan {
     /// The share of one rank: equal to [`Schedule::between`] for a plan of one step.
     pub fn for_rank(&self, rank: Rank) -> Schedule {
-        let mut legs = Vec::new();
+        let mut hops = Vec::new();
         for (number, step) in self.steps().iter().enumerate() {
             for round in &step.rounds {
-                legs.push(leg(number, step.operator, round, rank));
+                hops.push(hop(number, step.operator, round, rank));
             }
         }
-        Schedule { rank, legs }
+        Schedule { rank, hops }
     }
 }
 
-fn leg(step: usize, operator: Operator, round: &Round, rank: Rank) -> Leg {
+fn hop(step: usize, operator: Operator, round: &Round, rank: Rank) -> Hop {
     let pick = |wanted: &dyn Fn(&Transfer) -> bool| -> Vec<Transfer> {
         round.transfers.iter().filter(|transfer| wanted(transfer)).cloned().collect()
     };
-    Leg {
+    Hop {
         step,
         operator,
         sends: messages(pick(&|transfer| transfer.from == rank), |transfer| transfer.to),

@@ -90,7 +90,7 @@ impl Array {
 }
 
 /// Does what takes its time, for these arrays: without the interpreter lock, and with a sign of life
-/// where somebody looks.
+/// where its elements are asked for.
 fn slowly<T: Send>(
     py: Python<'_>,
     arrays: &[Bound<'_, Array>],
@@ -233,7 +233,7 @@ impl Array {
 
     #[getter]
     fn world(&self) -> World {
-        World { inner: self.inner.world().clone() }
+        World { inner: self.inner.session().clone() }
     }
 
     /// What is wrong with it, if something is.
@@ -437,7 +437,7 @@ impl Array {
         let mut all = vec![slf.clone()];
         all.extend(others);
         let arrays: Vec<&array::Array> = all.iter().map(|one| &one.get().inner).collect();
-        let world = slf.get().inner.world();
+        let world = slf.get().inner.session();
         match finish(world.begin_all(&arrays))? {
             None => Ok(()),
             Some(rest) => slowly(py, &all, move || rest.finish()),

@@ -1,4 +1,4 @@
-//! Elements as a buffer that NumPy can look at without copying.
+//! Elements as a buffer that NumPy reads without copying.
 #![allow(unsafe_code, reason = "Python's buffers are pointers")]
 
 use std::any::Any;
@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use pantile::array::Opening;
-use pantile_engine::{DType, Element, Foreign, Tile};
+use pantile_engine::{DType, Element, ExternalBuffer, Tile};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -43,7 +43,7 @@ impl Buffer {
 
 #[pymethods]
 impl Buffer {
-    /// Shows the bytes; whoever looks keeps this object alive.
+    /// Exposes the bytes; the reader keeps this object alive.
     ///
     /// # Safety
     /// Python calls it with a view to fill in.
@@ -60,7 +60,7 @@ impl Buffer {
         let py = slf.py();
         let owner: Py<Self> = slf.into();
         // SAFETY: the view is Python's to fill in; the bytes live as long as the owner, which the
-        // view holds; nobody writes them, unless the array is open to others.
+        // view holds; no thread writes them, unless the array is open to other libraries.
         let filled = unsafe {
             ffi::PyBuffer_FillInfo(
                 view,
@@ -94,7 +94,7 @@ impl Memory {
         Self
     }
 
-    /// Shows what `_memory` gives; whoever looks keeps that alive.
+    /// Exposes what `_memory` gives; the reader keeps that alive.
     ///
     /// # Safety
     /// Python calls it with a view to fill in.
@@ -117,7 +117,7 @@ pub(crate) fn foreign(
     array: &Bound<'_, PyAny>,
     dtype: DType,
     owner: Arc<dyn Any + Send + Sync>,
-) -> PyResult<Foreign> {
+) -> PyResult<ExternalBuffer> {
     let interface = array.getattr("__array_interface__")?;
     let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;
     let (shape, strides): (Vec<usize>, Vec<isize>) =
@@ -132,7 +132,7 @@ pub(crate) fn foreign(
     let start = NonNull::new(start).unwrap_or_else(NonNull::dangling);
     // SAFETY: NumPy says that the elements are there; the owner keeps the array, which keeps them;
     // arrays that can only be read are never written, because nothing assigns to them.
-    Ok(unsafe { Foreign::new(start, dtype, (shape, strides), owner) })
+    Ok(unsafe { ExternalBuffer::new(start, dtype, (shape, strides), owner) })
 }
 
 /// Memory of Python's that is written: held so long, it can neither move nor go away.
@@ -150,10 +150,10 @@ impl Room {
         Ok(Self { buffer })
     }
 
-    /// Its bytes. Whoever gave the memory does not touch it meanwhile.
+    /// Its bytes. The caller does not touch the memory meanwhile.
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the buffer is contiguous, writable and held; the package hands in memory that it
-        // has just made and that nobody else knows.
+        // has just made, so there is no other reference.
         unsafe {
             std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.buffer.len_bytes())
         }
@@ -187,7 +187,7 @@ pub(crate) fn elements_of<T: Element>(given: &Bound<'_, PyAny>) -> PyResult<Vec<
     if count == 0 {
         return Ok(elements);
     }
-    // SAFETY: the buffer is contiguous and held, and nobody writes it while the lock is held.
+    // SAFETY: the buffer is contiguous and held, and no thread writes it while the lock is held.
     let bytes =
         unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), buffer.len_bytes()) };
     if T::DTYPE == DType::Bool && bytes.iter().any(|byte| *byte > 1) {

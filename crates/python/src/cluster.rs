@@ -11,14 +11,14 @@ use pantile::cluster::{
     Cluster, ClusterError, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Secret, Worker,
     WorkerOptions,
 };
-use pantile::rank_threads;
+use pantile::launch::Environment;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::place::user_place;
 use crate::world::{World, fault, launch, listen, signal, signalled};
 
-/// How long somebody waits before signals are looked for.
+/// How long a caller waits before signals are checked.
 const LISTEN: Duration = Duration::from_millis(50);
 
 /// How long the workers of a cluster in this process may take to come.
@@ -40,14 +40,15 @@ impl World {
         token: Option<&str>,
         insecure: bool,
     ) -> PyResult<Self> {
-        let threads = threads.map_or_else(rank_threads, Ok).map_err(|error| launch(&error))?;
+        let usual = || Environment::of_process().threads();
+        let threads = threads.map_or_else(usual, Ok).map_err(|error| launch(&error))?;
         let guard = guard(keys, token, insecure).map_err(|error| refused(py, &address, error))?;
         let mut options = ClusterOptions::default();
         (options.ranks, options.guard) = (ranks.unwrap_or(0), guard);
         let (tell, told) = channel();
         let there = address.clone();
-        // Who waits for a network wants to be able to stop; what comes then has no listener.
-        let connect = move || drop(tell.send(array::World::cluster(&there, options)));
+        // A caller that waits for a network wants to be able to stop; what comes then is dropped.
+        let connect = move || drop(tell.send(pantile::cluster_session(&there, options)));
         Builder::new().name("connecting".to_owned()).spawn(connect)?;
         match py.detach(move || heard(&told)) {
             Some(Ok(inner)) => {
@@ -72,7 +73,7 @@ fn lost_thread(address: &str) -> PyErr {
     fault(&Fault { message, place: array::Place::default(), rank: None })
 }
 
-/// What somebody says; nothing if a signal came first, or nobody is left to say it.
+/// The next message; nothing if a signal came first, or the sender is gone.
 fn heard<T>(told: &Receiver<T>) -> Option<T> {
     loop {
         match told.recv_timeout(LISTEN) {
@@ -143,7 +144,7 @@ impl LocalCluster {
         for number in 0..workers {
             let (address, worker) = (site.address(), site.worker(&format!("w{number}")));
             let worker = worker.map_err(wrong)?;
-            // Ends with the coordinator; nobody is left to be told then.
+            // Ends with the coordinator; there is no listener then.
             Builder::new().name("worker".to_owned()).spawn(move || worker.serve(&address))?;
         }
         py.detach(|| site.wait_for(workers)).map_err(wrong)?;

@@ -36,6 +36,6 @@ fn mpi_library() -> Option<String> {
 /// launcher did.
 #[pyfunction]
 fn launched() -> Option<usize> {
-    let found = pantile_comm_mpi::launched(|name| std::env::var(name).ok());
+    let found = pantile::launch::Environment::of_process().launched();
     found.map(|launched| launched.ranks.unwrap_or(0))
 }

@@ -18,7 +18,7 @@ use crate::place::user_place;
 use crate::world::{World, fault};
 
 /// The world in which arrays are made to live as `dist` says.
-fn placed(world: &World, dist: Option<&str>) -> array::World {
+fn placed(world: &World, dist: Option<&str>) -> array::Session {
     dist.map_or_else(|| world.inner.clone(), |dist| world.inner.dist(dist))
 }
 

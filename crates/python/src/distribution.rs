@@ -222,7 +222,7 @@ impl Distribution {
         self.inner.local_shape(rank)
     }
 
-    /// Who owns an element; nobody if nobody holds it.
+    /// The rank that owns an element; none if no rank holds it.
     fn owner(&self, index: Vec<usize>) -> PyResult<Option<Rank>> {
         checked(&index, &self.inner)?;
         Ok(self.inner.owner(&index).map(|holder| holder.rank))

@@ -46,7 +46,7 @@ type Shown<'py> = (usize, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Bound<'p
 impl Array {
     /// The memory of hosted ranks, open to be written; nothing if it cannot be.
     fn show<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Shown<'py>>>> {
-        check_near(self.inner().world())?;
+        check_near(self.inner().session())?;
         let place = user_place(py).unwrap_or_default();
         let open = || array::written_at(place, || self.inner().open());
         let Some(opening) = finish(py.detach(open))? else { return Ok(None) };
@@ -135,7 +135,7 @@ impl Array {
         Ok(Some((dims?, memory.collect())))
     }
 
-    /// True if others who own its memory do not let it be written.
+    /// True if its memory is that of another library, which does not let it be written.
     #[getter]
     fn read_only(&self) -> bool {
         self.inner().is_read_only()
@@ -150,7 +150,7 @@ impl Array {
 }
 
 /// Refuses to share memory with ranks that are on the workers of a cluster.
-fn check_near(world: &array::World) -> PyResult<()> {
+fn check_near(world: &array::Session) -> PyResult<()> {
     if world.is_near() {
         return Ok(());
     }

@@ -78,7 +78,7 @@ fn remember(one: Known) {
     let place = slot(one.code.as_ptr() as usize, one.at);
     let before = known[place].replace(one);
     drop(known);
-    // Code that nobody else has ends here, and may have something to say.
+    // The last reference to this code ends here, which may run Python.
     drop(before);
 }
 

@@ -1,4 +1,4 @@
-//! Plans: who sends what to whom between two distributions, asked without a world.
+//! Plans: which rank sends what to which between two distributions, asked without a world.
 
 use std::collections::BTreeMap;
 

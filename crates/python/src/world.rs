@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use pantile::array::Fault;
 use pantile::geometry::grid::auto_grid;
-use pantile::{LaunchError, array, rank_scheme, rank_threads, thread_ranks};
-use pantile_comm_mpi::launched;
+use pantile::launch::{Choice, Environment};
+use pantile::{Backend, Launch, LaunchError, array};
 use pantile_engine::{Error, Scheme, SchemeError};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyDict, PyType};
 
 use crate::place::user_place;
-use crate::spmd::process_world;
+use crate::spmd::process_session;
 
 pyo3::create_exception!(
     _core,
@@ -53,10 +53,10 @@ fn short(words: String) -> PyErr {
 #[pyclass(frozen)]
 #[derive(Clone)]
 pub(crate) struct World {
-    pub(crate) inner: array::World,
+    pub(crate) inner: array::Session,
 }
 
-/// The error of a signal that came while somebody waited.
+/// The error of a signal that came while a caller waited.
 static SIGNAL: Mutex<Option<PyErr>> = Mutex::new(None);
 
 /// True if a signal handler raised something, such as `KeyboardInterrupt`.
@@ -72,7 +72,7 @@ pub(crate) fn signalled() -> bool {
 
 /// While a caller of this world waits, signals are heard, and it is told if it waits for a program
 /// that was interrupted.
-pub(crate) fn listen(world: &array::World) {
+pub(crate) fn listen(world: &array::Session) {
     world.stop_waiting_if(signalled);
     world.report_waiting(|words| {
         // A closed stream is no reason to stop.
@@ -84,7 +84,7 @@ pub(crate) fn listen(world: &array::World) {
     });
 }
 
-/// What a signal raised while somebody waited; only once.
+/// What a signal raised while a caller waited; only once.
 pub(crate) fn signal() -> Option<PyErr> {
     SIGNAL.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -132,12 +132,9 @@ impl World {
     #[staticmethod]
     #[pyo3(signature = (ranks=None, threads=None))]
     fn threads(py: Python<'_>, ranks: Option<usize>, threads: Option<usize>) -> PyResult<Self> {
-        let ranks = ranks.map_or_else(thread_ranks, Ok).map_err(|error| launch(&error))?;
-        let threads = threads.map_or_else(rank_threads, Ok).map_err(|error| launch(&error))?;
-        let inner = py.detach(|| array::World::threads(ranks)).map_err(|error| fault(&error))?;
-        inner.threads_per_rank(threads).map_err(|error| fault(&error))?;
-        let scheme = rank_scheme().map_err(|error| launch(&error))?;
-        inner.scheme(scheme).map_err(|error| fault(&error))?;
+        let choice = Choice { backend: Some(Backend::Threads), ranks, threads, scheme: None };
+        let inner = py.detach(|| Launch::choose(choice)?.session());
+        let inner = inner.map_err(|error| launch(&error))?;
         listen(&inner);
         Ok(Self { inner })
     }
@@ -145,17 +142,11 @@ impl World {
     /// As the environment says.
     #[staticmethod]
     fn from_env(py: Python<'_>) -> PyResult<Self> {
-        let inner = match launched(|name| std::env::var(name).ok()) {
-            None => py.detach(array::World::from_env).map_err(|error| launch(&error))?,
-            Some(_) => {
-                let inner = py.detach(process_world).map_err(|error| launch(&error))?;
-                let threads = rank_threads().map_err(|error| launch(&error))?;
-                inner.threads_per_rank(threads).map_err(|error| fault(&error))?;
-                let scheme = rank_scheme().map_err(|error| launch(&error))?;
-                inner.scheme(scheme).map_err(|error| fault(&error))?;
-                inner
-            }
-        };
+        let inner = py.detach(|| match Environment::of_process().launched() {
+            None => pantile::session(),
+            Some(_) => process_session(),
+        });
+        let inner = inner.map_err(|error| launch(&error))?;
         listen(&inner);
         Ok(Self { inner })
     }

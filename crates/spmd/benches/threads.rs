@@ -11,7 +11,7 @@ use std::time::Instant;
 use pantile_comm::threads;
 use pantile_engine::{DType, Engine, Tile};
 use pantile_geometry::Distribution;
-use pantile_spmd::{DistArray, World};
+use pantile_spmd::{DistArray, RankContext};
 use pantile_testkit::timing::median;
 
 const REPEATS: usize = 15;
@@ -45,11 +45,11 @@ fn show(name: &str, seconds: f64, bound: f64) {
 fn duel(
     ranks: usize,
     repetitions: u32,
-    prepare: impl Fn(&World) -> (Box<dyn FnMut()>, Box<dyn FnMut()>) + Sync,
+    prepare: impl Fn(&RankContext) -> (Box<dyn FnMut()>, Box<dyn FnMut()>) + Sync,
 ) -> (f64, f64) {
     let gate = Arc::new(Barrier::new(ranks));
     let results = threads::run(ranks, &Default::default(), |communicator| {
-        let world = World::new(communicator);
+        let world = RankContext::new(communicator);
         let (mut one, mut other) = prepare(&world);
         let mut times = (Vec::new(), Vec::new());
         let timed = |body: &mut dyn FnMut()| {

@@ -9,14 +9,14 @@ use pantile_engine::{Element, Movement, Tile};
 use pantile_geometry::{Distribution, Indices};
 
 use crate::tensor::advance;
-use crate::{Error, Tensor, World};
+use crate::{Error, RankContext, Tensor};
 
 /// An array of which each rank has its part, as its distribution says.
 ///
 /// Movements are collective: every rank of the world calls them in the same order. Writing local
 /// elements makes the halos stale; [`DistArray::exchange_halo`] fills them again.
 pub struct DistArray<T> {
-    world: World,
+    world: RankContext,
     distribution: Distribution,
     /// Extents of the tile, halo and room included; none on an idle rank.
     extents: Option<Vec<usize>>,
@@ -69,7 +69,7 @@ impl<'a, T: Element> LocalView<'a, T> {
 impl<T: Element> DistArray<T> {
     /// Zeros.
     #[must_use]
-    pub fn zeros(world: &World, distribution: &Distribution) -> Self {
+    pub fn zeros(world: &RankContext, distribution: &Distribution) -> Self {
         let len = distribution.local_shape(world.rank()).map_or(0, |shape| shape.iter().product());
         Self::from_parts(world, distribution, Tile::zeroed(T::DTYPE, len))
     }
@@ -78,7 +78,7 @@ impl<T: Element> DistArray<T> {
     /// terms of an element, each of them gets the value.
     #[must_use]
     pub fn from_fn(
-        world: &World,
+        world: &RankContext,
         distribution: &Distribution,
         mut value: impl FnMut(&[usize]) -> T,
     ) -> Self {
@@ -104,7 +104,7 @@ impl<T: Element> DistArray<T> {
     /// # Errors
     /// There are not as many as the distribution says.
     pub fn from_tile(
-        world: &World,
+        world: &RankContext,
         distribution: &Distribution,
         elements: Vec<T>,
     ) -> Result<Self, Error> {
@@ -116,7 +116,7 @@ impl<T: Element> DistArray<T> {
         Ok(Self::from_parts(world, distribution, Tile::from_vec(elements)))
     }
 
-    fn from_parts(world: &World, distribution: &Distribution, tile: Tile) -> Self {
+    fn from_parts(world: &RankContext, distribution: &Distribution, tile: Tile) -> Self {
         let extents = distribution.local_shape(world.rank());
         let (world, distribution) = (world.clone(), distribution.clone());
         Self { world, distribution, extents, tile, exchange: None, elements: PhantomData }
@@ -136,7 +136,7 @@ impl<T: Element> DistArray<T> {
 
     /// The world it lives in.
     #[must_use]
-    pub fn world(&self) -> &World {
+    pub fn world(&self) -> &RankContext {
         &self.world
     }
 

@@ -39,7 +39,7 @@ impl Concat {
         Ok(Self { council, partition: partition.clone(), kept, last: Mutex::default() })
     }
 
-    /// The structure step: the extents of everybody's tensors, those of the axes that are not kept
+    /// The structure step: the extents of all workers' tensors, those of the axes that are not kept
     /// summed up or, if they are whole, checked to be equal.
     fn agree<T: Element>(
         &self,

@@ -125,7 +125,7 @@ impl Partition {
         Ok(Some(Tensor::from_tile(shape, moved)))
     }
 
-    /// The structure step: what all who give something have in common.
+    /// The structure step: what all workers that give something have in common.
     fn agree<T: Element>(
         &self,
         council: &Council,

@@ -64,7 +64,7 @@ impl Widths {
 ///
 /// A tensor comes with its halo cells: along an axis `[left halo | own cells | right halo]`. Halos
 /// may differ per worker and side, and be wider than the neighbour's block: the cells then come from
-/// whoever has them, corners included. The adjoint adds the halo cells to where they came from and
+/// their owners, corners included. The adjoint adds the halo cells to where they came from and
 /// leaves zeros.
 pub struct HaloExchange {
     council: Council,

@@ -1,6 +1,6 @@
 //! Partitions of workers, movements of tensors between them, and distributed arrays.
 //!
-//! A [`World`] is what one rank knows of all ranks. From it come [`Partition`]s (teams of workers,
+//! A [`RankContext`] is what one rank knows of all ranks. From it come [`Partition`]s (teams of workers,
 //! with a Cartesian shape or without), and between partitions move whole tensors ([`Broadcast`],
 //! [`SumReduce`], [`AllSumReduce`]) and cut ones ([`Repartition`], [`AllGather`],
 //! [`ReduceScatter`], [`HaloExchange`], [`LayerExchange`]). Each of these has a `forward` and its
@@ -12,11 +12,11 @@
 //! Read [`Partition`] first, then [`Broadcast`].
 //!
 //! ```
-//! use pantile_spmd::{Broadcast, Error, Tensor, World};
+//! use pantile_spmd::{Broadcast, Error, Tensor, RankContext};
 //! use pantile_comm::threads;
 //!
 //! let results = threads::run(4, &Default::default(), |communicator| {
-//!     let world = World::new(communicator);
+//!     let world = RankContext::new(communicator);
 //!     let all = world.partition();
 //!     let one = all.create_partition_inclusive(&[2])?.create_cartesian_topology_partition(&[1])?;
 //!     let line = all.create_cartesian_topology_partition(&[4])?;
@@ -38,11 +38,11 @@ mod error;
 mod halo;
 mod layer;
 mod partition;
+mod rank_context;
 mod repartition;
 mod structure;
 mod tensor;
 mod whole;
-mod world;
 
 pub use array::{DistArray, LocalView};
 pub use concat::{AllGather, ReduceScatter};
@@ -53,7 +53,7 @@ pub use pantile_engine::{Counters, DType, Element};
 pub use pantile_geometry::Operator;
 pub use pantile_geometry::teams::{AxisChoice, Transpose};
 pub use partition::{CartesianPartition, Partition};
+pub use rank_context::RankContext;
 pub use repartition::Repartition;
 pub use tensor::Tensor;
 pub use whole::{AllSumReduce, Broadcast, SumReduce};
-pub use world::World;

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use pantile_geometry::Mesh;
 use pantile_geometry::teams::{self, AxisChoice, Groups, TeamError, Transpose};
 
-use crate::{Error, World};
+use crate::{Error, RankContext};
 
 /// A team of workers, seen from this rank, which may be in it (*active*) or not.
 ///
@@ -17,12 +17,12 @@ use crate::{Error, World};
 /// order and the same shape. Null partitions are equal to nothing, not even to each other.
 #[derive(Clone)]
 pub struct Partition {
-    world: Option<World>,
+    world: Option<RankContext>,
     team: teams::Partition,
 }
 
 impl Partition {
-    pub(crate) fn new(world: World, team: teams::Partition) -> Self {
+    pub(crate) fn new(world: RankContext, team: teams::Partition) -> Self {
         Self { world: Some(world), team }
     }
 
@@ -90,7 +90,7 @@ impl Partition {
     ///
     /// # Errors
     /// A null partition has none.
-    pub fn world(&self) -> Result<&World, Error> {
+    pub fn world(&self) -> Result<&RankContext, Error> {
         self.world.as_ref().ok_or(Error::Inactive { asked: "the world of a null partition" })
     }
 

@@ -2,12 +2,12 @@
 //!
 //! Nothing that is collective may be decided from what one worker sees. So every call of a movement
 //! begins with one small record per member, type and shape of its tensor, gathered by all. From the
-//! same records everybody draws the same conclusion: which movement it is, or what is wrong.
+//! same records all workers draw the same conclusion: which movement it is, or what is wrong.
 
 use pantile_comm::Call;
 use pantile_engine::{DType, Element};
 
-use crate::{Error, Tensor, World};
+use crate::{Error, RankContext, Tensor};
 
 /// What a worker says about its tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ fn decode(record: &[u8]) -> Option<Record> {
 #[derive(Clone, Debug)]
 pub(crate) struct Council {
     pub(crate) name: &'static str,
-    pub(crate) world: World,
-    /// World ranks of everybody who takes part.
+    pub(crate) world: RankContext,
+    /// World ranks of all workers that take part.
     pub(crate) team: Vec<usize>,
     /// What all of them have to agree on: the arguments of the movement.
     pub(crate) fingerprint: u64,
@@ -63,8 +63,8 @@ impl Council {
         self.team.contains(&self.world.rank())
     }
 
-    /// What everybody gives, in the order of the team: `None` for a worker that gives nothing. All
-    /// have elements of one type, those who only receive included.
+    /// What each worker gives, in the order of the team: `None` for a worker that gives nothing. All
+    /// have elements of one type, those that only receive included.
     pub(crate) fn hear<T: Element>(
         &self,
         call: &Call,
@@ -88,7 +88,7 @@ impl Council {
         Call::at(self.name, self.fingerprint.wrapping_add(phase), place)
     }
 
-    /// The one structure that several workers have, checked to be equal; `None` if nobody has one.
+    /// The one structure that several workers have, checked to be equal; `None` if no worker has one.
     pub(crate) fn common<'a>(
         &self,
         members: impl Iterator<Item = (usize, &'a Structure)>,

@@ -2,7 +2,7 @@
 
 use pantile_engine::Tile;
 use pantile_geometry::{Axis, Distribution, Mesh};
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_testkit::{Rng, scaled};
 
 use crate::reference::Reference;
@@ -15,14 +15,14 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![Case { name: "random accumulations in place", needs: 1, body: accumulations }]
 }
 
-fn accumulations(world: &World) -> Result<(), String> {
+fn accumulations(world: &RankContext) -> Result<(), String> {
     for (name, result) in every_type!(arrays(world)) {
         result.map_err(|fault| format!("{name}: {fault}"))?;
     }
     Ok(())
 }
 
-fn arrays<T: Reference>(world: &World) -> Result<(), String> {
+fn arrays<T: Reference>(world: &RankContext) -> Result<(), String> {
     let mut rng = Rng::law(900 + u64::from(T::DTYPE.code()));
     for number in 0..scaled(ARRAYS) {
         let halos = random(&mut rng, world.size()).map_err(|error| error.to_string())?;
@@ -53,7 +53,11 @@ fn random(rng: &mut Rng, ranks: usize) -> Result<Distribution, pantile_geometry:
 }
 
 /// In place and from one tile to another: equal bits in what is owned, zeros in the halos.
-fn compare<T: Reference>(world: &World, full: &Distribution, seed: u64) -> Result<(), String> {
+fn compare<T: Reference>(
+    world: &RankContext,
+    full: &Distribution,
+    seed: u64,
+) -> Result<(), String> {
     let say = |error: &dyn std::fmt::Display| error.to_string();
     let bare = full.written().map_err(|e| say(&e))?;
     let (from, to) = (full.dual().map_err(|e| say(&e))?, bare.dual().map_err(|e| say(&e))?);

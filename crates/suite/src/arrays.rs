@@ -1,7 +1,7 @@
 //! Distributed arrays: where elements are, and what they are after every movement.
 
 use pantile_geometry::{Axis, Distribution, Mesh};
-use pantile_spmd::{DistArray, Error, Tensor, World};
+use pantile_spmd::{DistArray, Error, RankContext, Tensor};
 use pantile_testkit::Rng;
 use pantile_testkit::model::indices;
 
@@ -38,7 +38,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Anything that fits into a world: blocks, dealt blocks, copies, one rank.
-    pub(crate) fn any(rng: &mut Rng, world: &World, shape: [usize; 2]) -> Self {
+    pub(crate) fn any(rng: &mut Rng, world: &RankContext, shape: [usize; 2]) -> Self {
         let mut team: Vec<usize> = (0..world.size()).collect();
         rng.shuffle(&mut team);
         let rows = 1 + rng.below(world.size());
@@ -90,7 +90,7 @@ impl Plan {
     }
 }
 
-fn moves(world: &World) -> Outcome {
+fn moves(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(76);
     for round in 0..12 {
         let shape = [1 + rng.below(9), 1 + rng.below(7)];
@@ -119,7 +119,7 @@ fn moves(world: &World) -> Outcome {
     Ok(())
 }
 
-fn gathers(world: &World) -> Outcome {
+fn gathers(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(77);
     for round in 0..6 {
         let shape = [1 + rng.below(6), 1 + rng.below(6)];
@@ -136,7 +136,7 @@ fn gathers(world: &World) -> Outcome {
     same("nothing", nothing.gather_all().map_err(say)?.shape(), &[0, 3])
 }
 
-fn tiles(world: &World) -> Outcome {
+fn tiles(world: &RankContext) -> Outcome {
     let mesh = Mesh::line(world.size()).map_err(say)?;
     let blocks = Distribution::blocks(&[2 * world.size(), 3], mesh).map_err(say)?;
     let wrong = |error: &Error| matches!(error, Error::Elements { .. });
@@ -162,7 +162,7 @@ fn tiles(world: &World) -> Outcome {
 }
 
 /// The mesh of a world with two axes, and an array on it whose blocks are not empty.
-fn square(world: &World) -> Result<(Mesh, [usize; 2], [usize; 2]), String> {
+fn square(world: &RankContext) -> Result<(Mesh, [usize; 2], [usize; 2]), String> {
     let size = world.size();
     let rows = (2..size).find(|rows| size.is_multiple_of(*rows)).unwrap_or(1);
     let extents = [rows, size / rows];
@@ -170,7 +170,7 @@ fn square(world: &World) -> Result<(Mesh, [usize; 2], [usize; 2]), String> {
     Ok((mesh, extents, [3 * extents[0] + 1, 2 * extents[1] + 1]))
 }
 
-fn halos(world: &World) -> Outcome {
+fn halos(world: &RankContext) -> Outcome {
     let (mesh, workers, shape) = square(world)?;
     let axes = vec![Axis::block(&["x"]).halo(2, 1), Axis::block(&["y"]).halo(1, 1)];
     let held = Distribution::new(&shape, mesh, axes).map_err(say)?;
@@ -233,7 +233,7 @@ fn halos(world: &World) -> Outcome {
     same("accumulated", array.local(), &wanted)
 }
 
-fn rings(world: &World) -> Outcome {
+fn rings(world: &RankContext) -> Outcome {
     let size = world.size();
     let mesh = Mesh::line(size).map_err(say)?;
     let axes = vec![Axis::block(&["r"]).halo(1, 2).periodic()];
@@ -251,7 +251,7 @@ fn rings(world: &World) -> Outcome {
     tensor_is("the ring", &whole, &[2 * size], &(0..2 * size).map(value).collect::<Vec<_>>())
 }
 
-fn counters(world: &World) -> Outcome {
+fn counters(world: &RankContext) -> Outcome {
     let size = world.size();
     let line = || Mesh::line(size).map_err(say);
     let blocks = Distribution::blocks(&[size + 3, 2], line()?).map_err(say)?;

@@ -1,7 +1,7 @@
 //! All-gather and reduce-scatter: blocks put together, sums taken apart.
 
 use pantile_spmd::{
-    AllGather, AxisChoice, CartesianPartition, Error, ReduceScatter, Tensor, World,
+    AllGather, AxisChoice, CartesianPartition, Error, RankContext, ReduceScatter, Tensor,
 };
 use pantile_testkit::Rng;
 
@@ -86,11 +86,11 @@ pub(crate) fn gather(
 }
 
 /// Cuts that are tried: fewer in a large world.
-fn rounds(world: &World) -> usize {
+fn rounds(world: &RankContext) -> usize {
     if world.size() > 7 { 1 } else { 2 }
 }
 
-fn gathers(world: &World) -> Outcome {
+fn gathers(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(72);
     for way in [usize::MAX, 0] {
         world.engine().set_large_bytes(way);
@@ -142,7 +142,7 @@ pub(crate) fn scatter(
     same(format!("{what}: adjoint"), &movement.adjoint(&dy).map_err(say)?, &wanted)
 }
 
-fn scatters(world: &World) -> Outcome {
+fn scatters(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(73);
     for partition in grids(world)? {
         for (kept, choice) in choices(&partition) {
@@ -156,7 +156,7 @@ fn scatters(world: &World) -> Outcome {
     Ok(())
 }
 
-fn numbers(world: &World) -> Outcome {
+fn numbers(world: &RankContext) -> Outcome {
     let square = grid(world, &ranks(0, 4), &[2, 2])?;
     let me = world.rank();
     let value = |number: usize| number as f32;
@@ -181,7 +181,7 @@ fn numbers(world: &World) -> Outcome {
     tensor_is("adjoint of reduce-scatter", &back, &[1, 3], row)
 }
 
-fn refusals(world: &World) -> Outcome {
+fn refusals(world: &RankContext) -> Outcome {
     let line = grid(world, &ranks(0, world.size()), &[world.size()])?;
     let wrong = |error: &Error| matches!(error, Error::WrongShape { .. });
     let (all, team) =

@@ -1,7 +1,7 @@
 //! Plain data between members: broadcast, all-gather, all-reduce.
 
 use pantile_geometry::teams::TeamError;
-use pantile_spmd::{Error, Operator, Partition, Tensor, World};
+use pantile_spmd::{Error, Operator, Partition, RankContext, Tensor};
 use pantile_testkit::model;
 
 use crate::expect::{Outcome, refused, same, say, team, tensor_is, usable};
@@ -19,7 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Teams of a world: all, all backwards, all but the first backwards.
-fn teams(world: &World) -> Result<Vec<Partition>, String> {
+fn teams(world: &RankContext) -> Result<Vec<Partition>, String> {
     let all: Vec<usize> = (0..world.size()).collect();
     let backwards: Vec<usize> = all.iter().rev().copied().collect();
     let mut teams = vec![world.partition(), team(world, &backwards)?];
@@ -29,7 +29,7 @@ fn teams(world: &World) -> Result<Vec<Partition>, String> {
     Ok(teams)
 }
 
-fn broadcasts(world: &World) -> Outcome {
+fn broadcasts(world: &RankContext) -> Outcome {
     for team in teams(world)? {
         let members = team.members();
         for root in [0, members.len() - 1] {
@@ -61,7 +61,7 @@ fn broadcasts(world: &World) -> Outcome {
     Ok(())
 }
 
-fn broadcasts_of_12(world: &World) -> Outcome {
+fn broadcasts_of_12(world: &RankContext) -> Outcome {
     let twelve = team(world, &(0..12).collect::<Vec<_>>())?;
     let table = Tensor::from_vec(&[2, 3], vec![1_i64, -2, 3, -4, 5, -6]).map_err(say)?;
     let mine = (world.rank() == 3).then_some(&table);
@@ -84,7 +84,7 @@ fn broadcasts_of_12(world: &World) -> Outcome {
     usable(world)
 }
 
-fn gathers(world: &World) -> Outcome {
+fn gathers(world: &RankContext) -> Outcome {
     for team in teams(world)? {
         let row = |rank: usize| [rank as f32, -0.5 * rank as f32, 1.0];
         let got = team.allgather_data(&row(world.rank())).map_err(say)?;
@@ -103,14 +103,14 @@ fn gathers(world: &World) -> Outcome {
     Ok(())
 }
 
-fn combines(world: &World) -> Outcome {
+fn combines(world: &RankContext) -> Outcome {
     for (name, result) in every_type!(combines_of(world)) {
         result.map_err(|fault| format!("{name}: {fault}"))?;
     }
     usable(world)
 }
 
-fn combines_of<T: Reference>(world: &World) -> Outcome {
+fn combines_of<T: Reference>(world: &RankContext) -> Outcome {
     // In a large world one team is enough: not all, and backwards.
     let least = if world.size() > 7 { 2 } else { 0 };
     for team in teams(world)?.split_off(least) {
@@ -149,7 +149,7 @@ fn combines_of<T: Reference>(world: &World) -> Outcome {
     Ok(())
 }
 
-fn misfits(world: &World) -> Outcome {
+fn misfits(world: &RankContext) -> Outcome {
     let unequal = |error: &Error| matches!(error, Error::Unequal { .. });
     for team in teams(world)? {
         let wrong = |error: &Error| matches!(error, Error::Team(TeamError::RankOutOfRange { .. }));

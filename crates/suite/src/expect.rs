@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Display};
 use std::ops::Add;
 
-use pantile_spmd::{CartesianPartition, Element, Error, Partition, Tensor, World};
+use pantile_spmd::{CartesianPartition, Element, Error, Partition, RankContext, Tensor};
 use pantile_testkit::model::indices;
 
 /// What a case returns.
@@ -48,20 +48,20 @@ pub(crate) fn refused<T>(
 }
 
 /// The world still works: everybody hears of everybody.
-pub(crate) fn usable(world: &World) -> Outcome {
+pub(crate) fn usable(world: &RankContext) -> Outcome {
     let heard = world.partition().allgather_data(&[world.rank() as u64]).map_err(say)?;
     let heard = heard.map(Tensor::into_vec).unwrap_or_default();
     same("the world after an error", &heard, &(0..world.size() as u64).collect())
 }
 
 /// A team of these ranks of the world.
-pub(crate) fn team(world: &World, ranks: &[usize]) -> Result<Partition, String> {
+pub(crate) fn team(world: &RankContext, ranks: &[usize]) -> Result<Partition, String> {
     world.partition().create_partition_inclusive(ranks).map_err(say)
 }
 
 /// These ranks of the world as a grid.
 pub(crate) fn grid(
-    world: &World,
+    world: &RankContext,
     ranks: &[usize],
     shape: &[usize],
 ) -> Result<CartesianPartition, String> {
@@ -75,7 +75,7 @@ pub(crate) fn ranks(from: usize, to: usize) -> Vec<usize> {
 
 /// Grids for a world: its ranks in order, backwards, and without one of them, with one and two
 /// axes.
-pub(crate) fn grids(world: &World) -> Result<Vec<CartesianPartition>, String> {
+pub(crate) fn grids(world: &RankContext) -> Result<Vec<CartesianPartition>, String> {
     let all = ranks(0, world.size());
     let mut teams = vec![all.clone(), all.iter().rev().copied().collect()];
     if world.size() > 1 {

@@ -11,7 +11,7 @@ use pantile_geometry::Distribution;
 use pantile_geometry::halo::WindowParameters;
 use pantile_spmd::{
     AllGather, AllSumReduce, AxisChoice, Broadcast, DistArray, Error, HaloExchange, LayerExchange,
-    Operator, ReduceScatter, Repartition, SumReduce, Tensor, Widths, World,
+    Operator, RankContext, ReduceScatter, Repartition, SumReduce, Tensor, Widths,
 };
 
 /// A movement that is tried: forward and adjoint on a world of at least two ranks.
@@ -20,7 +20,7 @@ pub struct Trial {
     /// Which one.
     pub name: &'static str,
     /// What every rank does.
-    pub body: fn(&World) -> Result<(), Error>,
+    pub body: fn(&RankContext) -> Result<(), Error>,
 }
 
 /// Every movement there is.
@@ -40,7 +40,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-fn broadcast(world: &World) -> Result<(), Error> {
+fn broadcast(world: &RankContext) -> Result<(), Error> {
     let all = world.partition().create_cartesian_topology_partition(&[world.size()])?;
     let one = all.create_partition_inclusive(&[world.size() - 1])?;
     let broadcast = Broadcast::new(&one, &all)?;
@@ -48,21 +48,21 @@ fn broadcast(world: &World) -> Result<(), Error> {
     broadcast.adjoint(&y).map(|_| ())
 }
 
-fn sum_reduce(world: &World) -> Result<(), Error> {
+fn sum_reduce(world: &RankContext) -> Result<(), Error> {
     let all = world.partition().create_cartesian_topology_partition(&[world.size()])?;
     let sum = SumReduce::new(&all, &all.create_partition_inclusive(&[0])?)?;
     let y = sum.forward(&Tensor::full(&[4], world.rank() as u64))?;
     sum.adjoint(&y).map(|_| ())
 }
 
-fn all_sum_reduce(world: &World) -> Result<(), Error> {
+fn all_sum_reduce(world: &RankContext) -> Result<(), Error> {
     let all = world.partition().create_cartesian_topology_partition(&[1, world.size()])?;
     let sum = AllSumReduce::new(&all, &AxisChoice::Reduce(vec![-1]))?;
     let y = sum.forward(&Tensor::full(&[5], 1.0_f32))?;
     sum.adjoint(&y).map(|_| ())
 }
 
-fn repartition(world: &World) -> Result<(), Error> {
+fn repartition(world: &RankContext) -> Result<(), Error> {
     let all = world.partition();
     let rows = all.create_cartesian_topology_partition(&[world.size(), 1])?;
     let columns = all.create_cartesian_topology_partition(&[1, world.size()])?;
@@ -71,21 +71,21 @@ fn repartition(world: &World) -> Result<(), Error> {
     turn.adjoint(&y).map(|_| ())
 }
 
-fn all_gather(world: &World) -> Result<(), Error> {
+fn all_gather(world: &RankContext) -> Result<(), Error> {
     let all = world.partition().create_cartesian_topology_partition(&[world.size()])?;
     let gather = AllGather::new(&all, &AxisChoice::Reduce(vec![0]))?;
     let y = gather.forward(&Tensor::full(&[1 + world.rank()], 2_i16))?;
     gather.adjoint(&y).map(|_| ())
 }
 
-fn reduce_scatter(world: &World) -> Result<(), Error> {
+fn reduce_scatter(world: &RankContext) -> Result<(), Error> {
     let all = world.partition().create_cartesian_topology_partition(&[world.size()])?;
     let scatter = ReduceScatter::new(&all, &AxisChoice::Keep(vec![]))?;
     let y = scatter.forward(&Tensor::full(&[7], 2.0_f64))?;
     scatter.adjoint(&y).map(|_| ())
 }
 
-fn halo_exchange(world: &World) -> Result<(), Error> {
+fn halo_exchange(world: &RankContext) -> Result<(), Error> {
     let all = world.partition().create_cartesian_topology_partition(&[world.size()])?;
     let exchange = HaloExchange::new(&all, &[Widths::uniform(world.size(), 1, 1).periodic()])?;
     let mut x = Tensor::full(&[6], world.rank() as f64);
@@ -93,7 +93,7 @@ fn halo_exchange(world: &World) -> Result<(), Error> {
     exchange.adjoint(&x).map(|_| ())
 }
 
-fn layer_exchange(world: &World) -> Result<(), Error> {
+fn layer_exchange(world: &RankContext) -> Result<(), Error> {
     let all = world.partition().create_cartesian_topology_partition(&[world.size()])?;
     let window = WindowParameters { kernel: vec![3], padding: vec![1], ..Default::default() };
     let exchange = LayerExchange::new(&all, &window)?;
@@ -101,7 +101,7 @@ fn layer_exchange(world: &World) -> Result<(), Error> {
     exchange.adjoint(&y).map(|_| ())
 }
 
-fn data(world: &World) -> Result<(), Error> {
+fn data(world: &RankContext) -> Result<(), Error> {
     let all = world.partition();
     let mine = Tensor::full(&[2], 7_u32);
     all.broadcast_data(Some(&mine), 0)?;
@@ -109,7 +109,7 @@ fn data(world: &World) -> Result<(), Error> {
     all.allreduce_data(&mine, Operator::Max).map(|_| ())
 }
 
-fn array(world: &World) -> Result<(), Error> {
+fn array(world: &RankContext) -> Result<(), Error> {
     let size = world.size();
     let parsed = |text: String| -> Result<Distribution, Error> { Ok(text.parse()?) };
     let rows = parsed(format!("9x6 on r={size}: block(r) halo 1, whole"))?;

@@ -1,7 +1,9 @@
 //! The groups in which partitions broadcast and sum: vectors, and what must be refused.
 
 use pantile_geometry::teams::TeamError;
-use pantile_spmd::{Broadcast, CartesianPartition, Error, Partition, SumReduce, Transpose, World};
+use pantile_spmd::{
+    Broadcast, CartesianPartition, Error, Partition, RankContext, SumReduce, Transpose,
+};
 
 use crate::Case;
 use crate::expect::{Outcome, grid, ranks, refused, same, say, team};
@@ -97,7 +99,7 @@ fn of_few() -> Vec<Vector> {
     ]
 }
 
-fn vectors(world: &World) -> Outcome {
+fn vectors(world: &RankContext) -> Outcome {
     for vector in of_twelve().into_iter().chain(of_few()) {
         let highest = vector.source.0.iter().chain(&vector.target.0).max();
         if highest.is_some_and(|rank| *rank < world.size()) {
@@ -107,7 +109,7 @@ fn vectors(world: &World) -> Outcome {
     Ok(())
 }
 
-fn one_vector(world: &World, vector: &Vector) -> Outcome {
+fn one_vector(world: &RankContext, vector: &Vector) -> Outcome {
     let source = grid(world, &vector.source.0, vector.source.1)?;
     let target = grid(world, &vector.target.0, vector.target.1)?;
     let (send, receive) = match vector.kind {
@@ -142,7 +144,7 @@ fn group_is(what: &str, got: &Partition, wanted: Option<&Vec<usize>>) -> Outcome
     same(format!("{what} has me"), &got.active(), &true)
 }
 
-fn mismatches(world: &World) -> Outcome {
+fn mismatches(world: &RankContext) -> Outcome {
     let of = |shape: &[usize]| -> Result<Option<CartesianPartition>, String> {
         let size = shape.iter().product();
         if size > world.size() { Ok(None) } else { grid(world, &ranks(0, size), shape).map(Some) }
@@ -181,7 +183,7 @@ fn mismatches(world: &World) -> Outcome {
     refused("1x3 to 3x1 with both flags", both, wrong)
 }
 
-fn unstructured(world: &World) -> Outcome {
+fn unstructured(world: &RankContext) -> Outcome {
     let all = ranks(0, world.size());
     let (plain, line) = (team(world, &all)?, grid(world, &all, &[all.len()])?);
     let shapeless = |error: &Error| matches!(error, Error::Team(TeamError::NotCartesian));

@@ -1,6 +1,6 @@
 //! Halo exchange against arrays that are put together by hand.
 
-use pantile_spmd::{CartesianPartition, Error, HaloExchange, Tensor, Widths, World};
+use pantile_spmd::{CartesianPartition, Error, HaloExchange, RankContext, Tensor, Widths};
 use pantile_testkit::Rng;
 use pantile_testkit::model::indices;
 
@@ -140,7 +140,7 @@ fn exchange(partition: &CartesianPartition, sides: &[Side]) -> Outcome {
     check(partition, &HaloExchange::new(partition, &widths).map_err(say)?, sides)
 }
 
-fn numbers(world: &World) -> Outcome {
+fn numbers(world: &RankContext) -> Outcome {
     let square = grid(world, &ranks(0, 4), &[2, 2])?;
     let axis = Widths::each(&[(0, 1), (1, 0)]);
     let movement = HaloExchange::new(&square, &[axis.clone(), axis]).map_err(say)?;
@@ -175,7 +175,7 @@ fn side(own: &[usize], widths: &[(usize, usize)]) -> Side {
     Side { own: own.to_vec(), widths: widths.to_vec(), periodic: false }
 }
 
-fn nine(world: &World) -> Outcome {
+fn nine(world: &RankContext) -> Outcome {
     let nine = grid(world, &ranks(0, 9), &[1, 1, 3, 3])?;
     let one = side(&[1], &[(0, 0)]);
     let (rows, columns) = (side(&[4, 3, 3], &[(1, 1); 3]), side(&[3, 2, 2], &[(1, 1); 3]));
@@ -189,7 +189,7 @@ fn nine(world: &World) -> Outcome {
     )
 }
 
-fn table(world: &World) -> Outcome {
+fn table(world: &RankContext) -> Outcome {
     type Pairs<'a> = &'a [(usize, usize)];
     let rows: [(&[usize], Pairs<'_>); 12] = [
         (&[3, 3, 2, 2], &[(0, 1), (0, 0), (0, 0), (0, 0)]),
@@ -218,7 +218,7 @@ fn table(world: &World) -> Outcome {
 }
 
 /// Widths at the two ends of an axis are no halo: these cells belong to the worker.
-fn boundary(world: &World) -> Outcome {
+fn boundary(world: &RankContext) -> Outcome {
     let size = world.size();
     let line = grid(world, &ranks(0, size), &[size])?;
     let movement = HaloExchange::new(&line, &[Widths::uniform(size, 1, 1)]).map_err(say)?;
@@ -262,7 +262,7 @@ pub(crate) fn any_side(rng: &mut Rng, own: Vec<usize>, periodic: bool) -> Side {
     Side { own, widths, periodic }
 }
 
-fn random(world: &World) -> Outcome {
+fn random(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(74);
     for partition in grids(world)? {
         for periodic in [false, true] {
@@ -280,7 +280,7 @@ fn random(world: &World) -> Outcome {
     Ok(())
 }
 
-fn refusals(world: &World) -> Outcome {
+fn refusals(world: &RankContext) -> Outcome {
     let size = world.size();
     let line = grid(world, &ranks(0, size), &[size])?;
     let wrong = |error: &Error| matches!(error, Error::WrongShape { .. });

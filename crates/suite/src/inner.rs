@@ -3,7 +3,7 @@
 use pantile_geometry::{Axis, Distribution, Mesh};
 use pantile_spmd::{
     AllGather, AllSumReduce, AxisChoice, CartesianPartition, DistArray, Error, HaloExchange,
-    ReduceScatter, Repartition, Tensor, Widths, World,
+    RankContext, ReduceScatter, Repartition, Tensor, Widths,
 };
 use pantile_testkit::Rng;
 
@@ -42,7 +42,7 @@ type Both<'a, T> = (
 
 /// Compares the products; who has no `x` or `y` gives nothing and has no share in that product.
 fn check<T: Reference>(
-    world: &World,
+    world: &RankContext,
     what: &str,
     (forward, adjoint): Both<'_, T>,
     (x, y): (Option<Tensor<T>>, Option<Tensor<T>>),
@@ -61,14 +61,14 @@ fn check<T: Reference>(
     same_total(world, (share(&y, &image)?, share(&x, &back)?)).map_err(fault)
 }
 
-fn whole(world: &World) -> Outcome {
+fn whole(world: &RankContext) -> Outcome {
     for (name, result) in every_type!(whole_of(world)) {
         result.map_err(|fault| format!("{name}: {fault}"))?;
     }
     Ok(())
 }
 
-fn whole_of<T: Reference>(world: &World) -> Outcome {
+fn whole_of<T: Reference>(world: &RankContext) -> Outcome {
     let mut chosen = pairs(world);
     // Large worlds have many pairs; every type sees some of them.
     let skip = usize::from(T::DTYPE.code()) % 4;
@@ -97,13 +97,13 @@ fn whole_of<T: Reference>(world: &World) -> Outcome {
 }
 
 /// A grid of one axis and one of two, not of all ranks; in a large world only the latter.
-fn some_grids(world: &World) -> Result<Vec<CartesianPartition>, String> {
+fn some_grids(world: &RankContext) -> Result<Vec<CartesianPartition>, String> {
     let mut grids = grids(world)?;
     Ok(grids.split_off(grids.len() - rounds(world, 2)))
 }
 
 /// Fewer rounds in a large world.
-fn rounds(world: &World, most: usize) -> usize {
+fn rounds(world: &RankContext, most: usize) -> usize {
     if world.size() > 7 { most / 2 } else { most }
 }
 
@@ -117,14 +117,14 @@ fn part<T: Reference>(
     Some(any(seed + 100 * partition.rank()?, &extents(&block)))
 }
 
-fn blocks(world: &World) -> Outcome {
+fn blocks(world: &RankContext) -> Outcome {
     for (name, result) in every_type!(blocks_of(world)) {
         result.map_err(|fault| format!("{name}: {fault}"))?;
     }
     Ok(())
 }
 
-fn blocks_of<T: Reference>(world: &World) -> Outcome {
+fn blocks_of<T: Reference>(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(78);
     let everybody = grids(world)?;
     for partition in some_grids(world)? {
@@ -160,14 +160,14 @@ fn blocks_of<T: Reference>(world: &World) -> Outcome {
     Ok(())
 }
 
-fn windows(world: &World) -> Outcome {
+fn windows(world: &RankContext) -> Outcome {
     for (name, result) in every_type!(windows_of(world)) {
         result.map_err(|fault| format!("{name}: {fault}"))?;
     }
     Ok(())
 }
 
-fn windows_of<T: Reference>(world: &World) -> Outcome {
+fn windows_of<T: Reference>(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(79);
     for partition in some_grids(world)? {
         let workers = partition.team().shape();
@@ -194,7 +194,7 @@ fn windows_of<T: Reference>(world: &World) -> Outcome {
     Ok(())
 }
 
-fn arrays(world: &World) -> Outcome {
+fn arrays(world: &RankContext) -> Outcome {
     for (name, result) in every_type!(arrays_of(world)) {
         result.map_err(|fault| format!("{name}: {fault}"))?;
     }
@@ -203,7 +203,7 @@ fn arrays(world: &World) -> Outcome {
 
 /// An array whose elements differ everywhere, copies included.
 fn scattered<T: Reference>(
-    world: &World,
+    world: &RankContext,
     distribution: &Distribution,
     seed: usize,
 ) -> Result<DistArray<T>, String> {
@@ -212,7 +212,7 @@ fn scattered<T: Reference>(
     DistArray::from_tile(world, distribution, elements).map_err(say)
 }
 
-fn arrays_of<T: Reference>(world: &World) -> Outcome {
+fn arrays_of<T: Reference>(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(80 + u64::from(T::DTYPE.code()));
     for _ in 0..rounds(world, 4) {
         let shape = [1 + rng.below(6), 1 + rng.below(6)];

@@ -2,7 +2,7 @@
 
 use pantile_engine::Tile;
 use pantile_geometry::Distribution;
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_testkit::model::{self, Holder, Operator, Spec};
 use pantile_testkit::{Rng, generate, scaled};
 
@@ -21,16 +21,16 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn straight(world: &World) -> Result<(), String> {
+fn straight(world: &RankContext) -> Result<(), String> {
     all_types(world, usize::MAX, 1)
 }
 
 /// Even the smallest arrays take the way of large ones.
-fn around(world: &World) -> Result<(), String> {
+fn around(world: &RankContext) -> Result<(), String> {
     all_types(world, 0, 2)
 }
 
-fn all_types(world: &World, large_bytes: usize, seed: u64) -> Result<(), String> {
+fn all_types(world: &RankContext, large_bytes: usize, seed: u64) -> Result<(), String> {
     world.engine().set_large_bytes(large_bytes);
     for (number, (name, result)) in every_type!(movements(world, seed)).enumerate() {
         result.map_err(|fault| format!("type {number} ({name}): {fault}"))?;
@@ -38,7 +38,7 @@ fn all_types(world: &World, large_bytes: usize, seed: u64) -> Result<(), String>
     Ok(())
 }
 
-fn movements<T: Reference>(world: &World, seed: u64) -> Result<(), String> {
+fn movements<T: Reference>(world: &RankContext, seed: u64) -> Result<(), String> {
     let mut rng = Rng::law(seed * 1_000 + u64::from(T::DTYPE.code()));
     for _ in 0..scaled(PAIRS) {
         let Some(case) = pair::<T>(&mut rng, world.size(), generate::legal_pair) else { continue };
@@ -111,7 +111,7 @@ fn moved<T: Reference>(
 
 /// Runs the movement and compares every element that this rank should hold, bit by bit.
 fn check<T: Reference>(
-    world: &World,
+    world: &RankContext,
     (source, cells): (&Spec, &Cells<T>),
     (target, wanted): (&Spec, &Cells<T>),
 ) -> Result<(), String> {
@@ -132,7 +132,7 @@ fn check<T: Reference>(
 
 /// Moves elements for real; this rank's part of the result.
 fn run<T: Reference>(
-    world: &World,
+    world: &RankContext,
     (from, to): (&Distribution, &Distribution),
     cells: &Cells<T>,
 ) -> Result<Vec<T>, String> {
@@ -155,7 +155,7 @@ fn place(side: &Distribution, shape: &[usize], index: &[usize], holder: &Holder)
     local.iter().zip(shape).fold(0, |at, (place, extent)| at * extent + place)
 }
 
-fn adjoints(world: &World) -> Result<(), String> {
+fn adjoints(world: &RankContext) -> Result<(), String> {
     world.engine().set_large_bytes(usize::MAX);
     for (name, result) in every_type!(inner_products(world)) {
         result.map_err(|fault| format!("{name}: {fault}"))?;
@@ -164,7 +164,7 @@ fn adjoints(world: &World) -> Result<(), String> {
 }
 
 /// `<F x, y> == <x, F* y>` where both sums run over everything that is held.
-fn inner_products<T: Reference>(world: &World) -> Result<(), String> {
+fn inner_products<T: Reference>(world: &RankContext) -> Result<(), String> {
     let mut rng = Rng::law(7_000 + u64::from(T::DTYPE.code()));
     for _ in 0..scaled(PAIRS / 2) {
         let Some(case) = pair::<T>(&mut rng, world.size(), generate::sum_pair) else { continue };
@@ -189,7 +189,12 @@ fn scattered<T: Reference>(spec: &Spec, rng: &mut Rng) -> Cells<T> {
 }
 
 /// This rank's share of an inner product.
-fn inner<T: Reference>(world: &World, side: &Distribution, cells: &Cells<T>, tile: &[T]) -> Vec<T> {
+fn inner<T: Reference>(
+    world: &RankContext,
+    side: &Distribution,
+    cells: &Cells<T>,
+    tile: &[T],
+) -> Vec<T> {
     let shape = side.local_shape(world.rank()).unwrap_or_default();
     let mine = cells.iter().filter(|(at, _)| at.1.rank == world.rank());
     mine.map(|((index, holder), value)| value.times(tile[place(side, &shape, index, holder)]))
@@ -204,7 +209,7 @@ fn inner<T: Reference>(world: &World, side: &Distribution, cells: &Cells<T>, til
 /// # Panics
 /// Never: every rank is in the world, and every type has a sum.
 pub fn same_total<T: Reference>(
-    world: &World,
+    world: &RankContext,
     (one, other): (Vec<T>, Vec<T>),
 ) -> Result<(), String> {
     let all = world.partition();

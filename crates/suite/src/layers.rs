@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pantile_geometry::halo::{CustomLayer, WindowParameters};
-use pantile_spmd::{CartesianPartition, Error, LayerExchange, Tensor, World};
+use pantile_spmd::{CartesianPartition, Error, LayerExchange, RankContext, Tensor};
 use pantile_testkit::Rng;
 use pantile_testkit::model::indices;
 
@@ -185,7 +185,7 @@ fn adjoint(
     same("the adjoint", &movement.adjoint(&dy).map_err(say)?, &wanted)
 }
 
-fn one_axis(world: &World) -> Outcome {
+fn one_axis(world: &RankContext) -> Outcome {
     for Setting { name, window, lengths, outputs } in settings() {
         if lengths.len() > world.size() {
             continue;
@@ -210,7 +210,7 @@ fn line([kernel, stride, padding, dilation]: [usize; 4], length: usize, workers:
     Line { kernel, stride, padding, dilation, lengths: balanced(length, workers) }
 }
 
-fn many_axes(world: &World) -> Outcome {
+fn many_axes(world: &RankContext) -> Outcome {
     let (one, two) = (|workers| line([1, 1, 0, 1], 1, workers), line([1, 1, 0, 1], 2, 1));
     let long = |length, workers| line([5, 3, 1, 3], length, workers);
     let dilated = |length, workers| line([4, 1, 1, 3], length, workers);
@@ -247,7 +247,7 @@ pub(crate) fn any_line(rng: &mut Rng, lengths: Vec<usize>) -> Line {
     Line { kernel, stride, padding, dilation, lengths }
 }
 
-fn random(world: &World) -> Outcome {
+fn random(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(75);
     for partition in grids(world)? {
         for _ in 0..2 {
@@ -262,7 +262,7 @@ fn random(world: &World) -> Outcome {
 
 /// Every output looks at the input of the same share of the axis and at both its neighbours; at
 /// the edges that is padding.
-fn custom(world: &World) -> Outcome {
+fn custom(world: &RankContext) -> Outcome {
     let size = world.size();
     let partition = grid(world, &ranks(0, size), &[size, 1])?;
     let length = size + 2;
@@ -301,7 +301,7 @@ fn custom(world: &World) -> Outcome {
     same("how many see a row", &dx, &wanted)
 }
 
-fn refusals(world: &World) -> Outcome {
+fn refusals(world: &RankContext) -> Outcome {
     let size = world.size();
     let partition = grid(world, &ranks(0, size), &[size])?;
     let lines = [line([3, 1, 1, 1], 2 * size, size)];

@@ -11,10 +11,10 @@
 //!
 //! ```
 //! use pantile_comm::threads;
-//! use pantile_spmd::World;
+//! use pantile_spmd::RankContext;
 //!
 //! let case = &pantile_suite::cases()[0];
-//! for result in threads::run(case.needs, &Default::default(), |c| (case.body)(&World::new(c))) {
+//! for result in threads::run(case.needs, &Default::default(), |c| (case.body)(&RankContext::new(c))) {
 //!     assert_eq!(result, Ok(()), "{}", case.name);
 //! }
 //! ```
@@ -41,7 +41,7 @@ mod reuse;
 mod settings;
 mod whole;
 
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_testkit::run_settings;
 
 /// One case: collective, and leaves the world healthy.
@@ -52,7 +52,7 @@ pub struct Case {
     /// The smallest world it can run in.
     pub needs: usize,
     /// What every rank does: `Ok` if it saw what it should.
-    pub body: fn(&World) -> Result<(), String>,
+    pub body: fn(&RankContext) -> Result<(), String>,
 }
 
 /// All cases.
@@ -81,7 +81,7 @@ pub fn cases() -> Vec<Case> {
 ///
 /// # Errors
 /// The first fault, with the name of its case.
-pub fn run_all(world: &World) -> Result<usize, String> {
+pub fn run_all(world: &RankContext) -> Result<usize, String> {
     run(world, cases())
 }
 
@@ -89,11 +89,11 @@ pub fn run_all(world: &World) -> Result<usize, String> {
 ///
 /// # Errors
 /// The first fault, with the name of its case.
-pub fn run_long(world: &World) -> Result<usize, String> {
+pub fn run_long(world: &RankContext) -> Result<usize, String> {
     run(world, long::cases())
 }
 
-fn run(world: &World, cases: Vec<Case>) -> Result<usize, String> {
+fn run(world: &RankContext, cases: Vec<Case>) -> Result<usize, String> {
     let mut run = 0;
     for case in cases.into_iter().filter(|case| case.needs <= world.size()) {
         (case.body)(world)

@@ -3,7 +3,7 @@
 
 use pantile_engine::Tile;
 use pantile_geometry::Distribution;
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_testkit::model::Operator;
 
 use crate::Case;
@@ -30,7 +30,7 @@ fn number(index: &[usize]) -> i64 {
 }
 
 /// What a rank holds of an array whose elements are made of their numbers.
-fn tile<T>(world: &World, side: &Distribution, make: impl Fn(i64) -> T) -> Vec<T> {
+fn tile<T>(world: &RankContext, side: &Distribution, make: impl Fn(i64) -> T) -> Vec<T> {
     let shape = side.local_shape(world.rank()).unwrap_or_default();
     let len: usize = shape.iter().product();
     // Where the places of an axis come from does not depend on the other axes.
@@ -62,7 +62,7 @@ fn total<T: Reference>(number: i64, terms: i64) -> Option<T> {
 }
 
 /// Moves an array there, and once more with the same movement. It has so many terms.
-fn check<T: Reference>(world: &World, from: &str, to: &str, terms: i64) -> Outcome {
+fn check<T: Reference>(world: &RankContext, from: &str, to: &str, terms: i64) -> Outcome {
     let parse = |text: &str| text.parse::<Distribution>().map_err(|fault| format!("{fault}"));
     let (source, target) = (parse(from)?, parse(to)?);
     let say = |error: pantile_engine::Error| format!("{from} -> {to}: {error}");
@@ -84,7 +84,12 @@ fn check<T: Reference>(world: &World, from: &str, to: &str, terms: i64) -> Outco
 }
 
 /// Both ways, for the types with the shortest and with long elements.
-fn both_ways(world: &World, shape: impl Fn(usize) -> String, one: &str, other: &str) -> Outcome {
+fn both_ways(
+    world: &RankContext,
+    shape: impl Fn(usize) -> String,
+    one: &str,
+    other: &str,
+) -> Outcome {
     let size = world.size();
     let on = |element: usize, map: &str| format!("{} on r={size}: {map}", shape(element));
     check::<u8>(world, &on(1, one), &on(1, other), 1)?;
@@ -94,20 +99,20 @@ fn both_ways(world: &World, shape: impl Fn(usize) -> String, one: &str, other: &
 }
 
 /// Rows of at least a page per rank, as many as make a message of several parts.
-fn plane(world: &World) -> impl Fn(usize) -> String {
+fn plane(world: &RankContext) -> impl Fn(usize) -> String {
     let size = world.size();
     move |element| format!("{}x{}", 70 * size + 3, (4800 / element + 1) * size + 5)
 }
 
-fn rows_and_columns(world: &World) -> Outcome {
+fn rows_and_columns(world: &RankContext) -> Outcome {
     both_ways(world, plane(world), "block(r), whole", "whole, block(r)")
 }
 
-fn halos(world: &World) -> Outcome {
+fn halos(world: &RankContext) -> Outcome {
     both_ways(world, plane(world), "block(r), whole", "whole, block(r) halo 3")
 }
 
-fn uneven(world: &World) -> Outcome {
+fn uneven(world: &RankContext) -> Outcome {
     let size = world.size();
     let cuts = |step: usize, extra: usize| {
         let cuts =
@@ -126,14 +131,14 @@ fn uneven(world: &World) -> Outcome {
     Ok(())
 }
 
-fn three_axes(world: &World) -> Outcome {
+fn three_axes(world: &RankContext) -> Outcome {
     let size = world.size();
     let shape = move |element| format!("{}x{}x{}", 9 * size + 1, 3 * size + 1, 4200 / element);
     both_ways(world, shape, "block(r), whole, whole", "whole, block(r), whole")
 }
 
 /// Runs are long on one side only: one rank packs what the other takes as it comes.
-fn short(world: &World) -> Outcome {
+fn short(world: &RankContext) -> Outcome {
     let size = world.size();
     let shape = move |element| format!("{}x{}", 70 * size + 3, 9000 * size / element);
     both_ways(world, shape, "block(r), whole", "whole, cyclic(r, 4500)")?;
@@ -142,7 +147,7 @@ fn short(world: &World) -> Outcome {
 }
 
 /// What is combined comes in order, however long its runs are.
-fn terms(world: &World) -> Outcome {
+fn terms(world: &RankContext) -> Outcome {
     let (size, shape) = (world.size(), plane(world)(8));
     let from = format!("{shape} on r={size}: whole, whole; sum(r)");
     let to = format!("{shape} on r={size}: whole, block(r)");

@@ -1,7 +1,7 @@
 //! Teams of workers: order, shapes, what members and outsiders know, equality.
 
 use pantile_geometry::teams::TeamError;
-use pantile_spmd::{AxisChoice, Error, Partition, World};
+use pantile_spmd::{AxisChoice, Error, Partition, RankContext};
 
 use crate::Case;
 use crate::expect::{Outcome, coordinates, grid, grids, ranks, refused, same, say, team};
@@ -23,7 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn order(world: &World) -> Outcome {
+fn order(world: &RankContext) -> Outcome {
     let backwards: Vec<usize> = (0..world.size()).rev().collect();
     let first = team(world, &backwards)?;
     same("members of a team backwards", &first.members(), &backwards)?;
@@ -50,7 +50,7 @@ fn order(world: &World) -> Outcome {
     refused("union of null", Partition::null().create_partition_union(&all), foreign)
 }
 
-fn order_of_six(world: &World) -> Outcome {
+fn order_of_six(world: &RankContext) -> Outcome {
     let (one, other) = (team(world, &[4, 2, 0])?, team(world, &[0, 5, 2, 1])?);
     let union = one.create_partition_union(&other).map_err(say)?;
     same("[4, 2, 0] with [0, 5, 2, 1]", &union.members(), &vec![4, 2, 0, 5, 1])?;
@@ -74,7 +74,7 @@ fn facts(of: &Partition) -> Facts {
     (of.rank(), of.size(), of.shape(), of.dim(), of.index(), of.active())
 }
 
-fn knowledge(world: &World) -> Outcome {
+fn knowledge(world: &RankContext) -> Outcome {
     // Every second rank, from the last one down.
     let members: Vec<usize> = (0..world.size()).rev().step_by(2).collect();
     let place = members.iter().position(|rank| *rank == world.rank());
@@ -118,7 +118,7 @@ fn knowledge(world: &World) -> Outcome {
     }
 }
 
-fn shapes(world: &World) -> Outcome {
+fn shapes(world: &RankContext) -> Outcome {
     let wrong = |error: &Error| matches!(error, Error::Team(TeamError::ShapeDoesNotFill { .. }));
     // The team does not have all ranks: the others are told too.
     let members = ranks(0, world.size().div_ceil(2));
@@ -139,7 +139,7 @@ fn shapes(world: &World) -> Outcome {
     same("a shape that fits", &made.shape(), &Some(vec![1, size]))
 }
 
-fn neighbours(world: &World) -> Outcome {
+fn neighbours(world: &RankContext) -> Outcome {
     let square = grid(world, &ranks(0, 4), &[2, 2])?;
     if !square.active() {
         let inactive = |error: &Error| matches!(error, Error::Inactive { .. });
@@ -158,7 +158,7 @@ fn neighbours(world: &World) -> Outcome {
     Ok(())
 }
 
-fn lines(world: &World) -> Outcome {
+fn lines(world: &RankContext) -> Outcome {
     for partition in grids(world)? {
         let (shape, members) = (partition.shape().unwrap_or_default(), partition.members());
         let wrong = |error: &Error| matches!(error, Error::Team(_));
@@ -205,7 +205,7 @@ fn one_line(
     same("its shape with all axes", &all.shape(), &Some(ones.collect()))
 }
 
-fn lines_of_12(world: &World) -> Outcome {
+fn lines_of_12(world: &RankContext) -> Outcome {
     let cube = grid(world, &ranks(0, 12), &[2, 3, 2])?;
     let sub = cube.create_cartesian_subtopology_partition(&[false, true, false]).map_err(say)?;
     if world.rank() == 0 {
@@ -239,7 +239,7 @@ fn lines_of_12(world: &World) -> Outcome {
     Ok(())
 }
 
-fn equality(world: &World) -> Outcome {
+fn equality(world: &RankContext) -> Outcome {
     let all = ranks(0, world.size());
     let backwards: Vec<usize> = all.iter().rev().copied().collect();
     let plain = team(world, &all)?;

@@ -1,7 +1,7 @@
 //! Movements of whole tensors: vectors with their numbers, all-sum-reduce, and what is refused.
 
 use pantile_spmd::{
-    AllSumReduce, AxisChoice, Broadcast, CartesianPartition, Error, SumReduce, Tensor, World,
+    AllSumReduce, AxisChoice, Broadcast, CartesianPartition, Error, RankContext, SumReduce, Tensor,
 };
 
 use crate::Case;
@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn numbers(world: &World) -> Outcome {
+fn numbers(world: &RankContext) -> Outcome {
     let (column, square) =
         (grid(world, &ranks(0, 2), &[2, 1])?, grid(world, &ranks(0, 6), &[2, 3])?);
     let broadcast = Broadcast::new(&column, &square).map_err(say)?;
@@ -49,7 +49,7 @@ fn numbers(world: &World) -> Outcome {
     copied(&sum.adjoint(&mine).map_err(say)?, "adjoint of sum")
 }
 
-fn all_numbers(world: &World) -> Outcome {
+fn all_numbers(world: &RankContext) -> Outcome {
     let square = grid(world, &ranks(0, 6), &[2, 3])?;
     let me = world.rank();
     let x = Tensor::full(&[2], 1 + i32::try_from(me).unwrap_or(0));
@@ -83,7 +83,11 @@ fn all_numbers(world: &World) -> Outcome {
 }
 
 /// The sum over the axes that vary, found by looking at everybody; shapes differ between teams.
-fn all_sums<T: Exact>(world: &World, partition: &CartesianPartition, vary: &[bool]) -> Outcome {
+fn all_sums<T: Exact>(
+    world: &RankContext,
+    partition: &CartesianPartition,
+    vary: &[bool],
+) -> Outcome {
     let workers = partition.shape().unwrap_or_default();
     let listed = |wanted: bool| -> Vec<isize> {
         let axes = (0..vary.len()).filter(|axis| vary[*axis] == wanted);
@@ -113,7 +117,7 @@ fn all_sums<T: Exact>(world: &World, partition: &CartesianPartition, vary: &[boo
     Ok(())
 }
 
-fn all_axes(world: &World) -> Outcome {
+fn all_axes(world: &RankContext) -> Outcome {
     for way in [usize::MAX, 0] {
         world.engine().set_large_bytes(way);
         for partition in grids(world)? {
@@ -133,7 +137,7 @@ fn all_axes(world: &World) -> Outcome {
     Ok(())
 }
 
-fn all_of_12(world: &World) -> Outcome {
+fn all_of_12(world: &RankContext) -> Outcome {
     let cube = grid(world, &ranks(0, 12), &[2, 2, 3])?;
     let choices: [(&[isize], f64); 8] = [
         (&[], 1.0),
@@ -168,7 +172,7 @@ fn all_of_12(world: &World) -> Outcome {
     )
 }
 
-fn unequal(world: &World) -> Outcome {
+fn unequal(world: &RankContext) -> Outcome {
     let all = grid(world, &ranks(0, world.size()), &[world.size()])?;
     let one = grid(world, &[world.size() - 1], &[1])?;
     let broadcast = Broadcast::new(&one, &all).map_err(say)?;

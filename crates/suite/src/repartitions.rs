@@ -1,6 +1,6 @@
 //! Blocks from one partition to another: values at global indices, forward and back.
 
-use pantile_spmd::{CartesianPartition, Error, Repartition, Tensor, World};
+use pantile_spmd::{CartesianPartition, Error, RankContext, Repartition, Tensor};
 use pantile_testkit::Rng;
 
 use crate::Case;
@@ -50,7 +50,7 @@ fn part<T: Exact>(
 
 /// Forward and back, with values from one array; also with the batch of empty results kept.
 pub(crate) fn there_and_back<T: Exact>(
-    world: &World,
+    world: &RankContext,
     (source, target): (&CartesianPartition, &CartesianPartition),
     (movement, preserve): (&Repartition, bool),
     lengths: &Lengths,
@@ -73,7 +73,7 @@ pub(crate) fn there_and_back<T: Exact>(
 }
 
 fn check(
-    world: &World,
+    world: &RankContext,
     (source, target): (&CartesianPartition, &CartesianPartition),
     lengths: &Lengths,
 ) -> Outcome {
@@ -84,7 +84,7 @@ fn check(
     Ok(())
 }
 
-fn numbers(world: &World) -> Outcome {
+fn numbers(world: &RankContext) -> Outcome {
     let (column, square) =
         (grid(world, &ranks(0, 4), &[4, 1])?, grid(world, &ranks(0, 4), &[2, 2])?);
     let movement = Repartition::new(&column, &square).map_err(say)?;
@@ -113,7 +113,7 @@ fn numbers(world: &World) -> Outcome {
 /// Source and target rank, and the cells that go from one to the other in both blocks.
 type Overlap = (usize, usize, (usize, usize), (usize, usize));
 
-fn overlaps(world: &World) -> Outcome {
+fn overlaps(world: &RankContext) -> Outcome {
     let ten: &[Overlap] = &[
         (0, 0, (0, 3), (0, 3)),
         (1, 0, (0, 1), (3, 4)),
@@ -161,7 +161,7 @@ fn overlaps(world: &World) -> Outcome {
     Ok(())
 }
 
-fn table(world: &World) -> Outcome {
+fn table(world: &RankContext) -> Outcome {
     let shape = [77, 55];
     type Side<'a> = (Vec<usize>, &'a [usize]);
     let (tall, wide, one) = (&[4, 1][..], &[3, 4][..], &[1, 1][..]);
@@ -191,7 +191,7 @@ fn table(world: &World) -> Outcome {
     Ok(())
 }
 
-fn few_rows(world: &World) -> Outcome {
+fn few_rows(world: &RankContext) -> Outcome {
     let all = ranks(0, world.size());
     let (line, one) = (grid(world, &all, &[world.size(), 1])?, grid(world, &[0], &[1, 1])?);
     for rows in [2, 5] {
@@ -215,7 +215,7 @@ fn few_rows(world: &World) -> Outcome {
 }
 
 /// An unbalanced input comes out balanced, and its adjoint goes back to the unbalanced blocks.
-fn identity(world: &World) -> Outcome {
+fn identity(world: &RankContext) -> Outcome {
     for partition in grids(world)? {
         let workers = partition.team().shape();
         // Two for each and three more at coordinate 0.
@@ -243,7 +243,7 @@ pub(crate) fn any_lengths(rng: &mut Rng, workers: &[usize]) -> Lengths {
     workers.iter().map(|workers| axis(rng, *workers)).collect()
 }
 
-fn random(world: &World) -> Outcome {
+fn random(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(71);
     let grids = grids(world)?;
     for round in 0..12 {
@@ -258,7 +258,7 @@ fn random(world: &World) -> Outcome {
     Ok(())
 }
 
-fn refusals(world: &World) -> Outcome {
+fn refusals(world: &RankContext) -> Outcome {
     let two = |shape: &[usize]| grid(world, &ranks(0, 2), shape);
     let axes = |error: &Error| matches!(error, Error::Dimensions { .. });
     for (source, target) in [(&[1, 2, 1, 1][..], &[1, 2][..]), (&[2, 1, 1], &[1, 1, 1, 2])] {

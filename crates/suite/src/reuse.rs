@@ -1,8 +1,8 @@
 //! One object used again and again, with tensors that change, for some or for all.
 
 use pantile_spmd::{
-    AllGather, AllSumReduce, AxisChoice, Broadcast, HaloExchange, ReduceScatter, Repartition,
-    Tensor, Widths, World,
+    AllGather, AllSumReduce, AxisChoice, Broadcast, HaloExchange, RankContext, ReduceScatter,
+    Repartition, Tensor, Widths,
 };
 
 use crate::Case;
@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn whole(world: &World) -> Outcome {
+fn whole(world: &RankContext) -> Outcome {
     let batches: [fn(usize) -> Vec<usize>; 3] =
         [|rank| vec![4, 1 + rank], |rank| vec![3, 1 + rank], |rank| vec![4, 1 + rank]];
     for mut pair in pairs(world) {
@@ -48,7 +48,7 @@ fn whole(world: &World) -> Outcome {
     Ok(())
 }
 
-fn blocks(world: &World) -> Outcome {
+fn blocks(world: &RankContext) -> Outcome {
     let size = world.size();
     let line = grid(world, &ranks(0, size), &[1, size])?;
     let backwards = grid(world, &(0..size).rev().collect::<Vec<_>>(), &[1, size])?;
@@ -81,7 +81,7 @@ fn blocks(world: &World) -> Outcome {
 }
 
 /// Only those who have nothing change the shape of their nothing; the root sees no change.
-fn unseen(world: &World) -> Outcome {
+fn unseen(world: &RankContext) -> Outcome {
     let size = world.size();
     let (one, line) = (grid(world, &[0], &[1])?, grid(world, &ranks(0, size), &[size])?);
     let broadcast = Broadcast::new(&one, &line).map_err(say)?;
@@ -114,7 +114,7 @@ fn unseen(world: &World) -> Outcome {
 }
 
 /// Whether a worker keeps the batch of its own empty results is its own affair.
-fn own_settings(world: &World) -> Outcome {
+fn own_settings(world: &RankContext) -> Outcome {
     let size = world.size();
     let (last, line) = (grid(world, &[size - 1], &[1])?, grid(world, &ranks(0, size), &[size])?);
     for odd in [0, 1] {
@@ -147,7 +147,7 @@ fn own_settings(world: &World) -> Outcome {
 }
 
 /// An adjoint goes back to the blocks of the last forward, whatever came before.
-fn mixed(world: &World) -> Outcome {
+fn mixed(world: &RankContext) -> Outcome {
     let size = world.size();
     let line = grid(world, &ranks(0, size), &[size])?;
     let movement = Repartition::new(&line, &line).map_err(say)?;

@@ -1,6 +1,6 @@
 //! Movements of whole tensors: who gets which tensor, and which sums.
 
-use pantile_spmd::{Broadcast, Error, SumReduce, Tensor, Transpose, World};
+use pantile_spmd::{Broadcast, Error, RankContext, SumReduce, Tensor, Transpose};
 
 use crate::Case;
 use crate::expect::{Exact, Outcome, grid, numbered, ranks, same, say, sum};
@@ -30,7 +30,7 @@ pub(crate) struct Pair {
 type Side<'a> = (Vec<usize>, &'a [usize]);
 
 /// Pairs that fit into a world.
-pub(crate) fn pairs(world: &World) -> Vec<Pair> {
+pub(crate) fn pairs(world: &RankContext) -> Vec<Pair> {
     let row = |name, small: Side<'_>, large: Side<'_>, reversed, cell| Pair {
         name,
         small: (small.0, small.1.to_vec()),
@@ -101,23 +101,23 @@ impl Pair {
         Transpose { source: self.reversed && !sum, target: self.reversed && sum }
     }
 
-    pub(crate) fn broadcast(&self, world: &World) -> Result<Broadcast, String> {
+    pub(crate) fn broadcast(&self, world: &RankContext) -> Result<Broadcast, String> {
         let small = grid(world, &self.small.0, &self.small.1)?;
         let large = grid(world, &self.large.0, &self.large.1)?;
         Broadcast::transposed(&small, &large, self.flags(false)).map_err(say)
     }
 
-    pub(crate) fn sum(&self, world: &World) -> Result<SumReduce, String> {
+    pub(crate) fn sum(&self, world: &RankContext) -> Result<SumReduce, String> {
         let small = grid(world, &self.small.0, &self.small.1)?;
         let large = grid(world, &self.large.0, &self.large.1)?;
         SumReduce::transposed(&large, &small, self.flags(true)).map_err(say)
     }
 
-    pub(crate) fn in_small(&self, world: &World) -> Option<usize> {
+    pub(crate) fn in_small(&self, world: &RankContext) -> Option<usize> {
         self.small.0.iter().position(|rank| *rank == world.rank())
     }
 
-    pub(crate) fn in_large(&self, world: &World) -> Option<usize> {
+    pub(crate) fn in_large(&self, world: &RankContext) -> Option<usize> {
         self.large.0.iter().position(|rank| *rank == world.rank())
     }
 }
@@ -126,7 +126,7 @@ impl Pair {
 pub(crate) type Run<'a, T> = &'a dyn Fn(&Tensor<T>) -> Result<Tensor<T>, Error>;
 
 /// What a worker outside of the source gives, by its rank: nothing, with any batch.
-fn outside<T: Exact>(world: &World) -> Tensor<T> {
+fn outside<T: Exact>(world: &RankContext) -> Tensor<T> {
     Tensor::zeros(&[1 + world.rank() % 5, 0])
 }
 
@@ -141,7 +141,7 @@ fn left_over<T: Exact>(x: &Tensor<T>, idle: bool, preserve: bool) -> Tensor<T> {
 
 /// Copies from the small to the large side.
 pub(crate) fn copies<T: Exact>(
-    world: &World,
+    world: &RankContext,
     pair: &Pair,
     run: Run<'_, T>,
     (seed, preserve): (usize, bool),
@@ -158,7 +158,7 @@ pub(crate) fn copies<T: Exact>(
 
 /// Sums from the large to the small side.
 pub(crate) fn totals<T: Exact>(
-    world: &World,
+    world: &RankContext,
     pair: &Pair,
     run: Run<'_, T>,
     (seed, preserve): (usize, bool),
@@ -176,7 +176,7 @@ pub(crate) fn totals<T: Exact>(
     same(format!("{}, sums", pair.name), &got, &wanted)
 }
 
-fn broadcasts(world: &World) -> Outcome {
+fn broadcasts(world: &RankContext) -> Outcome {
     for pair in pairs(world) {
         for preserve in [false, true] {
             let movement = pair.broadcast(world)?.preserve_batch(preserve);
@@ -187,7 +187,7 @@ fn broadcasts(world: &World) -> Outcome {
     Ok(())
 }
 
-fn sums(world: &World) -> Outcome {
+fn sums(world: &RankContext) -> Outcome {
     for pair in pairs(world) {
         for preserve in [false, true] {
             let movement = pair.sum(world)?.preserve_batch(preserve);
@@ -198,7 +198,7 @@ fn sums(world: &World) -> Outcome {
     Ok(())
 }
 
-fn types(world: &World) -> Outcome {
+fn types(world: &RankContext) -> Outcome {
     for pair in pairs(world) {
         // One object for all of them.
         let (broadcast, sum) = (pair.broadcast(world)?, pair.sum(world)?);
@@ -210,7 +210,7 @@ fn types(world: &World) -> Outcome {
 }
 
 fn type_of<T: Exact>(
-    world: &World,
+    world: &RankContext,
     pair: &Pair,
     (broadcast, sum): (&Broadcast, &SumReduce),
 ) -> Outcome {
@@ -221,7 +221,7 @@ fn type_of<T: Exact>(
 }
 
 /// Even the smallest tensors take the way of large ones.
-fn around(world: &World) -> Outcome {
+fn around(world: &RankContext) -> Outcome {
     world.engine().set_large_bytes(0);
     let outcome = broadcasts(world).and_then(|()| sums(world));
     world.engine().set_large_bytes(usize::MAX);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use pantile_comm::{Communicator, Options};
 use pantile_comm_mpi::relaunch::{Output, is_open_mpi, relaunch, usable_sizes};
 use pantile_comm_mpi::{Mpi, run};
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_suite::faults::{Failing, How, judge, trials};
 
 /// Longer than any launch should take on a busy machine.
@@ -43,8 +43,9 @@ fn main() -> ExitCode {
 
 /// This process is a rank, and runs all cases.
 fn cases() {
-    let result =
-        run(&Options::default(), |communicator| pantile_suite::run_all(&World::new(communicator)));
+    let result = run(&Options::default(), |communicator| {
+        pantile_suite::run_all(&RankContext::new(communicator))
+    });
     println!("{} cases", result.unwrap());
 }
 
@@ -56,7 +57,7 @@ fn fault(name: &str, how: &str, at_step: u64) {
     let inner = Box::new(mpi);
     let rank = pantile_comm::Transport::rank(&*inner);
     let at_step = if rank == CULPRIT { at_step } else { 0 };
-    let world = World::new(Communicator::new(Box::new(Failing::new(inner, at_step, how))));
+    let world = RankContext::new(Communicator::new(Box::new(Failing::new(inner, at_step, how))));
     let result = catch_unwind(AssertUnwindSafe(|| (trial.body)(&world)));
     let silent = |error: &String| how != How::Error && error.contains("did not answer");
     match result.map(|result| result.map_err(|error| error.to_string())) {

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 use pantile_comm::Options;
-use pantile_engine::{ArrayId, Crew, DType, Job, Tile};
-use pantile_geometry::Distribution;
+use pantile_engine::{ArrayId, DType, ExecutorHandle, Job, Tile};
+use pantile_geometry::{Distribution, OwnedRun};
 use pantile_ir::Program;
 use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting, owned_places};
 
@@ -14,7 +14,7 @@ use super::case::Case;
 
 /// A program that is ready to run, with its arrays.
 pub(super) struct Ours {
-    crew: Crew,
+    executor: ExecutorHandle,
     job: Arc<Job>,
     /// Where its results live.
     homes: Vec<Distribution>,
@@ -31,10 +31,10 @@ impl Ours {
         })?;
         let (executable, recipe, homes) = lowered(case, &Arc::new(program))?;
         let recipe = Arc::new(recipe);
-        let mut crew = Crew::threads(case.ranks, &Options::default());
+        let mut executor = ExecutorHandle::threads(case.ranks, &Options::default());
         for (array, home) in homes.iter().enumerate() {
             let numbers = case.numbers(array);
-            crew.put(name(array), |rank| scattered(home, rank, &numbers))?;
+            executor.put(name(array), |rank| scattered(home, rank, &numbers))?;
         }
         // What changes keeps its name; another result makes room for the next one.
         let results: Vec<ArrayId> = match case.states {
@@ -42,14 +42,23 @@ impl Ours {
             _ => (case.inputs..homes.len()).map(name).collect(),
         };
         let forget = if case.states == 0 { results.clone() } else { Vec::new() };
-        let light = executable.is_light();
+        let inline = executable.runs_inline();
         let made = executable.results.iter().map(|(slot, _)| home(&executable, slot.index()));
         let made = made.collect();
         let arguments = (0..homes.len()).map(name).collect();
         let executable = Arc::new(executable);
         let numbers = Vec::new();
-        let job = Job { executable, recipe, key: 0, numbers, arguments, results, forget, light };
-        Ok(Self { crew, job: Arc::new(job), homes: made })
+        let job = Job {
+            executable,
+            recipe,
+            key: 0,
+            parameters: numbers,
+            arguments,
+            results,
+            forget,
+            inline,
+        };
+        Ok(Self { executor, job: Arc::new(job), homes: made })
     }
 
     /// Seconds for each of so many runs.
@@ -59,7 +68,7 @@ impl Ours {
     pub(super) fn run(&mut self, calls: usize) -> Result<f64> {
         let start = Instant::now();
         for _ in 0..calls {
-            self.crew.run(&self.job)?;
+            self.executor.run(&self.job)?;
         }
         Ok(start.elapsed().as_secs_f64() / calls as f64)
     }
@@ -71,10 +80,10 @@ impl Ours {
     pub(super) fn whole(&mut self, result: usize) -> Result<Vec<f64>> {
         let home = self.homes.get(result).context("a program has this result")?;
         let mut whole = vec![0.0; home.shape().iter().product()];
-        for (rank, tile) in self.crew.get(self.job.results[result], &[])? {
-            for line in lines(home, rank) {
-                let own = &tile.as_slice::<f64>()[line.local..][..line.count];
-                whole[line.global..][..line.count].copy_from_slice(own);
+        for (rank, tile) in self.executor.get(self.job.results[result], &[])? {
+            for run in owned_runs(home, rank) {
+                let own = &tile.as_slice::<f64>()[run.local..][..run.count];
+                whole[run.global..][..run.count].copy_from_slice(own);
             }
         }
         Ok(whole)
@@ -117,46 +126,23 @@ fn lowered(case: &Case, program: &Arc<Program>) -> Result<(Executable, Recipe, V
     bail!("{}: the program never leaves its arrays as it found them", case.name)
 }
 
-/// Elements side by side, in the whole array and in the memory of a rank.
-struct Line {
-    global: usize,
-    local: usize,
-    count: usize,
-}
-
-/// The elements that a rank owns of an array of up to two axes.
-fn lines(home: &Distribution, rank: usize) -> Vec<Line> {
-    let Some((shape, places)) = owned_places(home, rank) else { return Vec::new() };
-    let starts: Vec<usize> = home.axes().map_or_else(Vec::new, |axes| {
-        let start = |(axis, map): (usize, &pantile_geometry::AxisMap)| {
-            home.coordinate(rank, axis).map_or(0, |coordinate| map.owned(coordinate).0)
-        };
-        axes.iter().enumerate().map(start).collect()
-    });
-    let Some(local) = usize::try_from(places.offset).ok() else { return Vec::new() };
-    match (shape.as_slice(), starts.as_slice()) {
-        ([], _) => vec![Line { global: 0, local, count: 1 }],
-        ([count], [start]) => vec![Line { global: *start, local, count: *count }],
-        ([rows, count], [top, left]) => {
-            let (whole, step) = (home.shape()[1], places.strides[0].unsigned_abs());
-            let line = |row: usize| Line {
-                global: (top + row) * whole + left,
-                local: local + row * step,
-                count: *count,
-            };
-            (0..*rows).map(line).collect()
-        }
-        _ => Vec::new(),
-    }
+/// The elements that a rank owns, in the whole array and in its memory.
+fn owned_runs(home: &Distribution, rank: usize) -> Vec<OwnedRun> {
+    let owned = home.owned_elements(rank).zip(owned_places(home, rank));
+    let number = |place: isize| usize::try_from(place).unwrap_or(0);
+    owned.map_or_else(Vec::new, |(owned, (_, places))| {
+        let strides: Vec<usize> = places.strides.into_iter().map(number).collect();
+        owned.runs_in(number(places.offset), &strides).collect()
+    })
 }
 
 /// A rank's memory with its part of an array.
 fn scattered(home: &Distribution, rank: usize, whole: &[f64]) -> Tile {
     let room = home.local_shape(rank).map_or(0, |shape| shape.iter().product());
     let mut tile = Tile::zeroed(DType::F64, room);
-    for line in lines(home, rank) {
-        let own = &mut tile.as_mut_slice::<f64>()[line.local..][..line.count];
-        own.copy_from_slice(&whole[line.global..][..line.count]);
+    for run in owned_runs(home, rank) {
+        let own = &mut tile.as_mut_slice::<f64>()[run.local..][..run.count];
+        own.copy_from_slice(&whole[run.global..][..run.count]);
     }
     tile
 }

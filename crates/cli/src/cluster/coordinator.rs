@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use pantile_cluster::{Coordinator, CoordinatorOptions};
+use pantile::cluster::{Coordinator, CoordinatorOptions};
 
 use super::life::{Life, dialled, tell};
 use super::protection::Protection;

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use pantile_cluster::{Cluster, Coordinator, CoordinatorOptions};
-use pantile_comm_mpi::launched;
+use pantile::cluster::{Cluster, Coordinator, CoordinatorOptions};
+use pantile::launch::Environment;
 
 use super::site::Site;
 use super::{is_loopback, named_host_and_port, worker};
@@ -21,7 +21,7 @@ const COME: Duration = Duration::from_secs(60);
 
 /// This process's rank in a job, and the number of its processes, if a launcher started it.
 pub(super) fn place() -> Result<Option<(usize, usize)>> {
-    let Some(job) = launched(|name| std::env::var(name).ok()) else { return Ok(None) };
+    let Some(job) = Environment::of_process().launched() else { return Ok(None) };
     match (job.rank, job.ranks) {
         (Some(rank), Some(ranks)) => Ok(Some((rank, ranks))),
         _ => bail!("the launcher does not say which process this is of how many"),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use pantile_cluster::FILES;
+use pantile::cluster::FILES;
 use pantile_comm_net::Secret;
 use pantile_comm_net::keys::{Authority, Pair, Role};
 
@@ -88,7 +88,7 @@ fn hosts(texts: &[String]) -> Result<Vec<Vec<String>>> {
     Ok(hosts)
 }
 
-/// Writes what [`pantile_cluster::Guard::from_folder`] reads, for nobody else to see.
+/// Writes what [`pantile::cluster::Guard::from_folder`] reads, for nobody else to see.
 fn write(folder: &Path, (root, pair, token): (&str, &Pair, &str)) -> Result<()> {
     let unwritable = |path: &Path, error: std::io::Error| {
         anyhow!("{} cannot be written: {error}", path.display())

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use pantile_cluster::Tell;
+use pantile::cluster::Tell;
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Life {

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use pantile_cluster::Guard;
+use pantile::cluster::Guard;
+use pantile::launch::Environment;
 use pantile_comm_net::Secret;
-
-/// The variable that names a folder of keys.
-const VARIABLE: &str = "PANTILE_CLUSTER_KEYS";
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Protection {
@@ -26,8 +24,8 @@ pub(crate) struct Protection {
 
 impl Protection {
     fn folder(&self) -> Option<PathBuf> {
-        let variable = || std::env::var_os(VARIABLE).map(PathBuf::from);
-        self.keys.clone().or_else(|| if self.insecure { None } else { variable() })
+        let said = || Environment::of_process().cluster_keys();
+        self.keys.clone().or_else(|| if self.insecure { None } else { said() })
     }
 
     /// The guard that these options ask for.

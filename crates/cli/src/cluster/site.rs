@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, Subcommand};
-use pantile_cluster::{Cluster, Coordinator, CoordinatorOptions};
+use pantile::cluster::{Cluster, Coordinator, CoordinatorOptions};
 use pantile_engine::Scheme;
 
 use super::life::{Life, dialled, say, tell};

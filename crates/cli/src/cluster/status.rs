@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use pantile_cluster::Cluster;
+use pantile::cluster::Cluster;
 
 use super::host_and_port;
 use super::protection::Protection;

@@ -2,15 +2,12 @@
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use pantile_cluster::{Cluster, ClusterOptions};
-use pantile_comm_mpi::launched;
+use pantile::cluster::{Cluster, ClusterOptions};
+use pantile::launch::{CLUSTER, Environment};
 
 use super::protection::Protection;
 use super::{host_and_port, is_loopback};
 use crate::program::Options;
-
-/// The variable that names a coordinator.
-const VARIABLE: &str = "PANTILE_CLUSTER";
 
 #[derive(Args)]
 pub(crate) struct Target {
@@ -25,9 +22,7 @@ impl Target {
     /// The coordinator that is asked for, here or by the environment. A backend that is asked for
     /// here, or a launcher, weighs more than the environment.
     pub(crate) fn address(&self, backend_asked: bool) -> Option<String> {
-        let lookup = |name: &str| std::env::var(name).ok();
-        let here = || !backend_asked && launched(lookup).is_none();
-        let named = || lookup(VARIABLE).filter(|text| !text.trim().is_empty() && here());
+        let named = || if backend_asked { None } else { Environment::of_process().cluster() };
         self.cluster.clone().or_else(named)
     }
 
@@ -36,13 +31,13 @@ impl Target {
     /// # Errors
     /// No coordinator or no worker is there, or they do not want this client.
     pub(crate) fn connect(&self, address: &str, options: &Options) -> Result<Cluster> {
-        host_and_port(if self.cluster.is_some() { "--cluster" } else { VARIABLE }, address)?;
+        host_and_port(if self.cluster.is_some() { "--cluster" } else { CLUSTER }, address)?;
         let mut wanted = ClusterOptions::default();
         wanted.ranks = options.said_ranks()?.unwrap_or(0);
         wanted.guard = self.protection.guard()?;
         Cluster::connect(address, wanted).map_err(|error| match self.cluster {
             Some(_) => error.into(),
-            None => anyhow!("{VARIABLE} is `{address}`: {error}"),
+            None => anyhow!("{CLUSTER} is `{address}`: {error}"),
         })
     }
 }

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use pantile_cluster::{ClusterError, Worker, WorkerOptions};
-use pantile_comm::Options;
-use pantile_engine::Scheme;
+use pantile::Scheme;
+use pantile::cluster::{ClusterError, Worker, WorkerOptions};
+use pantile::launch::Environment;
 
 use super::life::{Life, dialled, say, tell};
 use super::protection::Protection;
@@ -68,6 +68,7 @@ pub(crate) struct Arguments {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
+    let environment = Environment::of_process();
     let mut options = WorkerOptions::default();
     options.name = arguments.name.clone();
     options.data_address = data_address(arguments)?;
@@ -76,10 +77,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         bail!("--memory 0: expected at least one byte");
     }
     options.memory = arguments.memory.unwrap_or(0) as u64;
-    options.scheme = crate::run::scheme(arguments.scheme)?;
+    options.scheme = arguments.scheme.map_or_else(|| environment.scheme(), Ok)?;
     options.guard = arguments.protection.guard()?;
     options.tell = tell();
-    options.options = Options::from_text(std::env::var("PANTILE_DEADLINE").ok().as_deref())?;
+    options.options = environment.options()?;
     let worker = Worker::new(&options)?;
     match (&arguments.coordinator, &arguments.listen) {
         (Some(coordinator), _) => {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use pantile_geometry::{Distribution, Rank};
 use pantile_plan::json::Value;
-use pantile_plan::{Leg, Message, Schedule};
+use pantile_plan::{Hop, Message, Schedule};
 
 use super::{Path, Request, text};
 use crate::numbers::{bytes, plural, shape, size};
@@ -38,24 +38,24 @@ pub(super) fn report(request: &Request<'_>, rank: Rank) -> Result<Report> {
     let mut out = text::ends(source, target);
     out.push('\n');
     out.push_str(&place(source, target, rank));
-    for leg in &schedule.legs {
+    for hop in &schedule.hops {
         out.push('\n');
-        if schedule.legs.len() > 1 {
-            out.push_str(&format!("step {}\n", leg.step + 1));
+        if schedule.hops.len() > 1 {
+            out.push_str(&format!("step {}\n", hop.step + 1));
         }
-        out.push_str(&leg_text(leg, rank, request));
+        out.push_str(&leg_text(hop, rank, request));
     }
     Ok(Report::text(out))
 }
 
-/// The legs of all steps of a path.
+/// The hops of all steps of a path.
 fn along(stations: &[Distribution], rank: Rank) -> Result<Schedule> {
-    let mut legs = Vec::new();
+    let mut hops = Vec::new();
     for (step, pair) in stations.windows(2).enumerate() {
         let schedule = Schedule::between(&pair[0], &pair[1], rank)?;
-        legs.extend(schedule.legs.into_iter().map(|leg| Leg { step, ..leg }));
+        hops.extend(schedule.hops.into_iter().map(|hop| Hop { step, ..hop }));
     }
-    Ok(Schedule { rank, legs })
+    Ok(Schedule { rank, hops })
 }
 
 /// Where the rank stands and how much it has before and after.
@@ -75,9 +75,9 @@ fn place(source: &Distribution, target: &Distribution, rank: Rank) -> String {
     format!("rank {rank} of {}\n{}{}", size(ranks), side("before", source), side("after ", target))
 }
 
-fn leg_text(leg: &Leg, rank: Rank, request: &Request<'_>) -> String {
+fn leg_text(hop: &Hop, rank: Rank, request: &Request<'_>) -> String {
     let mut out = String::new();
-    for (verb, messages) in [("sends", &leg.sends), ("receives", &leg.receives)] {
+    for (verb, messages) in [("sends", &hop.sends), ("receives", &hop.receives)] {
         let others: Vec<&Message> = messages.iter().filter(|m| m.peer != rank).collect();
         if others.is_empty() {
             out.push_str(&format!("{verb} nothing\n"));
@@ -98,7 +98,7 @@ fn leg_text(leg: &Leg, rank: Rank, request: &Request<'_>) -> String {
             out.push_str(&format!("  ... and {more} more; `--all` lists them\n"));
         }
     }
-    let own = leg.receives.iter().filter(|message| message.peer == rank);
+    let own = hop.receives.iter().filter(|message| message.peer == rank);
     let kept: usize = own.map(Message::size).sum();
     out.push_str(&format!("keeps {}\n", plural(kept as u128, "element")));
     out

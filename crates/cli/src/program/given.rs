@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
+use pantile::npy::NpyFile;
 use pantile_ir::{Function, Op, Operation, Program, Type, Value};
 use pantile_lanes::Scalar;
 
 use super::{argument_names, value};
-use crate::npy::Source;
 
 /// A program with what is given for its arguments.
 pub(crate) struct Bound {
@@ -15,7 +15,7 @@ pub(crate) struct Bound {
     /// turns made of them are known before it runs.
     pub(crate) program: Program,
     /// What is given for the arguments that are left; `None` where nothing is.
-    pub(crate) files: Vec<Option<Source>>,
+    pub(crate) files: Vec<Option<NpyFile>>,
     /// Their types, with the lengths of the files.
     pub(crate) types: Vec<Type>,
     /// The names of arguments for which nothing is given, with their types.
@@ -47,7 +47,7 @@ impl Bound {
 enum Given {
     Nothing,
     Value(Scalar),
-    File(Source),
+    File(NpyFile),
 }
 
 /// Finds what is given for every argument of the entry function.
@@ -135,7 +135,7 @@ fn read(ty: &Type, text: &str) -> Result<Given> {
     if single && !looks_like_file {
         return value::parse(dtype, text).map(Given::Value).map_err(anyhow::Error::msg);
     }
-    let file = Source::open(Path::new(text))?;
+    let file = NpyFile::open(Path::new(text))?;
     let shape = file.shape();
     let fits = ty.shape().len() == shape.len()
         && ty.shape().iter().zip(shape).all(|(want, got)| want.is_none_or(|want| want == *got));
@@ -152,7 +152,7 @@ fn read(ty: &Type, text: &str) -> Result<Given> {
     Ok(Given::File(file))
 }
 
-fn with_lengths(ty: &Type, file: &Source) -> Type {
+fn with_lengths(ty: &Type, file: &NpyFile) -> Type {
     let mut ty = ty.clone();
     if let Type::Array(array) = &mut ty {
         array.shape = file.shape().iter().copied().map(Some).collect();

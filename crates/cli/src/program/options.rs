@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use pantile_comm_mpi::launched;
+use pantile::launch::Environment;
 use pantile_ir::Type;
 use pantile_ir::lower::Setting;
 
@@ -44,21 +44,18 @@ impl Options {
         Ok(self.said_ranks()?.unwrap_or_else(cores))
     }
 
+    /// The number of ranks that is asked for.
+    pub(crate) fn asked_ranks(&self) -> Option<usize> {
+        self.ranks.map(|ranks| usize::try_from(ranks).unwrap_or(usize::MAX))
+    }
+
     /// The number of ranks: as asked for, else as the environment says.
     ///
     /// # Errors
     /// `PANTILE_RANKS` is no positive number.
     pub(crate) fn said_ranks(&self) -> Result<Option<usize>> {
-        if let Some(ranks) = self.ranks {
-            return Ok(Some(usize::try_from(ranks).unwrap_or(usize::MAX)));
-        }
-        match std::env::var("PANTILE_RANKS") {
-            Err(_) => Ok(None),
-            Ok(text) => match text.trim().parse() {
-                Ok(ranks) if ranks > 0 => Ok(Some(ranks)),
-                _ => bail!("PANTILE_RANKS is `{text}`, expected a positive number of ranks"),
-            },
-        }
+        let said = || Environment::of_process().ranks();
+        Ok(self.asked_ranks().map_or_else(said, |ranks| Ok(Some(ranks)))?)
     }
 
     /// What the program is lowered for.
@@ -88,18 +85,16 @@ impl Options {
 
 /// How many ranks this process has, out of so many.
 pub(crate) fn own_ranks(ranks: usize) -> usize {
-    launched(|name: &str| std::env::var(name).ok()).map_or(ranks, |_| 1)
+    Environment::of_process().launched().map_or(ranks, |_| 1)
 }
 
 /// How many ranks share the memory of this machine, out of so many.
 pub(crate) fn hosted_ranks(ranks: usize) -> usize {
-    let lookup = |name: &str| std::env::var(name).ok();
-    if launched(lookup).is_none() {
-        return ranks;
+    let environment = Environment::of_process();
+    match environment.launched() {
+        None => ranks,
+        Some(_) => environment.local_processes().unwrap_or(ranks),
     }
-    let local = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"];
-    let known = local.iter().find_map(|name| lookup(name)?.trim().parse().ok());
-    known.filter(|hosted| *hosted > 0).unwrap_or(ranks)
 }
 
 /// Reads `name=value`.

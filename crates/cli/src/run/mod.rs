@@ -8,22 +8,22 @@
 //! Standard output is the same for every number of ranks, backend and machine; what is not goes to
 //! standard error.
 
-mod afar;
 mod device;
+mod failures;
 mod job;
-mod launch;
 mod memory;
+mod remote;
 mod results;
 mod trace;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use pantile_engine::Scheme;
+use pantile::launch::{Choice, Environment};
+use pantile::program::CompiledProgram;
+use pantile::{Backend, Launch, Scheme};
 use pantile_ir::Program;
-use pantile_ir::lower::{self, Executable, Setting};
 
 use crate::cluster::target::Target;
 use crate::numbers;
@@ -32,8 +32,7 @@ use crate::report::Report;
 use job::Job;
 use results::Outputs;
 
-pub(crate) use afar::weigh;
-pub(crate) use launch::{is_first_process, scheme};
+pub(crate) use remote::weigh;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -68,7 +67,7 @@ pub(crate) struct Arguments {
     scheme: Option<Scheme>,
     /// What ranks are [default: threads; mpi if started by mpirun or srun]
     #[arg(long, value_enum)]
-    backend: Option<Backend>,
+    backend: Option<BackendArgument>,
     /// Write a result into a file: y=result.npy, or by position, 0=result.npy
     #[arg(long = "out", value_name = "NAME=FILE", value_parser = program::parse_pair)]
     outputs: Vec<(String, String)>,
@@ -93,7 +92,7 @@ pub(crate) struct Arguments {
 
 /// What ranks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Backend {
+pub(crate) enum BackendArgument {
     /// Threads of this process
     Threads,
     /// Simulated: one after the other, messages delayed at random
@@ -102,19 +101,13 @@ pub(crate) enum Backend {
     Mpi,
 }
 
-impl Backend {
-    /// Its name in texts.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::Sim => "sim",
-            Self::Mpi => "mpi",
+impl From<BackendArgument> for Backend {
+    fn from(argument: BackendArgument) -> Self {
+        match argument {
+            BackendArgument::Threads => Self::Threads,
+            BackendArgument::Sim => Self::Sim,
+            BackendArgument::Mpi => Self::Mpi,
         }
-    }
-
-    /// True if ranks look at each other's memory.
-    pub(crate) fn has_windows(self) -> bool {
-        self == Self::Threads
     }
 }
 
@@ -123,12 +116,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let program = program::read(&arguments.options.path)?;
     let notes = device::check(&program, arguments.strict_device)?;
     if let Some(address) = arguments.target.address(arguments.backend.is_some()) {
-        return afar::run(arguments, &program, &address, notes);
+        return remote::run(arguments, &program, &address, notes);
     }
-    let place = launch::place(arguments.backend, &arguments.options)?;
-    let threads = launch::threads(arguments.threads)?;
+    let launch =
+        arguments.launch(arguments.backend.map(Backend::from), arguments.options.asked_ranks())?;
     let bound = bind(arguments, &program)?;
-    here(arguments, bound, place, (threads, notes))
+    here(arguments, bound, &launch, notes)
+}
+
+impl Arguments {
+    /// How ranks are started in this process, or in those of its job.
+    fn launch(&self, backend: Option<Backend>, ranks: Option<usize>) -> Result<Launch> {
+        let threads = self.threads.map(|threads| usize::try_from(threads).unwrap_or(usize::MAX));
+        Ok(Launch::choose(Choice { backend, ranks, threads, scheme: self.scheme })?)
+    }
 }
 
 /// The program with everything that it asks for.
@@ -144,57 +145,48 @@ fn bind(arguments: &Arguments, program: &Program) -> Result<Bound> {
 fn here(
     arguments: &Arguments,
     bound: Bound,
-    (backend, ranks): (Backend, usize),
-    (threads, mut notes): (usize, Vec<String>),
+    launch: &Launch,
+    mut notes: Vec<String>,
 ) -> Result<Report> {
+    let Some(ranks) = launch.ranks() else {
+        bail!("the launcher does not say how many processes there are: say -n");
+    };
+    let backend = launch.backend();
     let how = (backend.has_windows(), ranks);
-    let prepared = prepare(&arguments.options, &arguments.outputs, &bound, how)?;
-    let Prepared { executable, outputs, .. } = prepared;
-    memory::check(&executable, arguments.memory)?;
-    if is_first_process() {
+    let (program, outputs) = compile(&arguments.options, &arguments.outputs, &bound, how)?;
+    memory::check(program.executable(), arguments.memory)?;
+    if Environment::of_process().is_first_process() {
         outputs.try_files()?;
     }
     let job = Job {
-        executable: Arc::new(executable),
-        threads,
-        scheme: launch::scheme(arguments.scheme)?,
+        program,
         files: bound.files.into_iter().flatten().collect(),
         outputs,
         progress: arguments.progress,
         trace: arguments.trace.clone(),
     };
-    let done = launch::launch(backend, ranks, &job)?;
-    if let Some(done) = done {
-        notes.push(done.note(ranks, backend.name()));
-        return Ok(Report::text(done.text).with_notes(notes));
+    let done = failures::first(launch.run_ranks(|rank| job.run(rank))?)?;
+    if let Some((text, cost)) = done {
+        notes.push(job::note(&cost, ranks, backend.name()));
+        return Ok(Report::text(text).with_notes(notes));
     }
     Ok(Report::default())
 }
 
-/// A program, lowered, with what it was lowered from.
-struct Prepared {
-    executable: Executable,
-    outputs: Outputs,
-    program: Program,
-    setting: Setting,
-}
-
-/// Lowers the program; results that are only shown by their ends get a sum, too. `looks` if ranks
+/// Compiles the program; results that are only shown by their ends get a sum, too. `looks` if ranks
 /// look at each other's memory.
-fn prepare(
+fn compile(
     options: &Options,
     outputs: &[(String, String)],
     bound: &Bound,
     (looks, ranks): (bool, usize),
-) -> Result<Prepared> {
-    let mut program = bound.program.clone();
+) -> Result<(CompiledProgram, Outputs)> {
     let mut setting = options.setting(ranks, Some(bound.types.clone()))?;
     setting.looks = looks;
-    let mut executable = lower::compile(&program, &setting)?;
-    let mut outputs = Outputs::new(&program, &executable, outputs)?;
-    if let Some(more) = outputs.with_sums(&program) {
-        executable = lower::compile(&more, &setting)?;
-        program = more;
+    let mut program = CompiledProgram::compile(bound.program.clone(), setting.clone())?;
+    let mut outputs = Outputs::new(&bound.program, &program, outputs)?;
+    if let Some(more) = outputs.with_sums(&bound.program) {
+        program = CompiledProgram::compile(more, setting)?;
     }
-    Ok(Prepared { executable, outputs, program, setting })
+    Ok((program, outputs))
 }

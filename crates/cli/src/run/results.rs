@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
+use pantile::npy;
+use pantile::program::CompiledProgram;
 use pantile_comm::Call;
 use pantile_engine::{Engine, Tile};
-use pantile_ir::lower::{Executable, SlotId};
+use pantile_geometry::OwnedElements;
+use pantile_ir::lower::SlotId;
 use pantile_ir::{ArrayType, Op, Operation, Program, Reduction, Type, infer};
 use pantile_lanes::DType;
 
-use crate::npy::{self, Share};
 use crate::numbers;
 use crate::program::{no_such, position, result_names, show};
 
@@ -41,11 +43,11 @@ impl Outputs {
     /// A result that does not exist, or is asked for twice.
     pub(super) fn new(
         program: &Program,
-        executable: &Executable,
+        compiled: &CompiledProgram,
         pairs: &[(String, String)],
     ) -> Result<Self> {
         let Some(entry) = program.entry() else { bail!("the program has no function") };
-        let names = result_names(entry);
+        let (names, executable) = (result_names(entry), compiled.executable());
         let output = |((slot, _), name): (&(SlotId, Type), &String)| {
             let slot = &executable.slots[slot.index()];
             let (name, shape) = (name.clone(), slot.home.shape().to_vec());
@@ -110,16 +112,15 @@ impl Outputs {
     }
 
     /// True if [`Outputs::finish`] wants to see what a rank has of a result.
-    pub(super) fn wants(&self, executable: &Executable, at: usize, rank: usize) -> bool {
-        let (slot, _) = executable.results[at];
-        let share = Share::of(&executable.slots[slot.index()].home, rank);
-        let Some(share) = share.filter(|share| share.is_first() && share.len() > 0) else {
+    pub(super) fn wants(&self, program: &CompiledProgram, at: usize, rank: usize) -> bool {
+        let owned = program.result(at).owned_elements(rank);
+        let Some(owned) = owned.filter(|owned| owned.is_first() && !owned.is_empty()) else {
             return false;
         };
         match self.results.get(at) {
             Some(output) if output.file.is_none() => {
                 let wanted = wanted(output.shape.iter().product());
-                wanted.into_iter().any(|number| share.local(number).is_some())
+                wanted.into_iter().any(|number| owned.local(number).is_some())
             }
             // Files are written whole; behind the results are sums, of one element.
             _ => true,
@@ -130,14 +131,11 @@ impl Outputs {
     pub(super) fn finish(
         &self,
         engine: &mut Engine,
-        executable: &Executable,
+        program: &CompiledProgram,
         tiles: &[Tile],
     ) -> Result<String> {
         let rank = engine.rank();
-        let share = |at: usize| {
-            let (slot, _) = executable.results[at];
-            Share::of(&executable.slots[slot.index()].home, rank)
-        };
+        let owned = |at: usize| program.result(at).owned_elements(rank);
         if rank == 0 {
             for (output, path) in self.files() {
                 npy::create(path, &output.shape, output.dtype)?;
@@ -145,8 +143,8 @@ impl Outputs {
         }
         engine.barrier()?;
         for (at, output) in self.results.iter().enumerate() {
-            if let Some(path) = &output.file {
-                npy::write(path, &output.shape, share(at).as_ref(), &tiles[at])?;
+            if let (Some(path), Some(owned)) = (&output.file, owned(at)) {
+                npy::write_owned(path, &output.shape, &owned, &tiles[at])?;
             }
         }
         engine.barrier()?;
@@ -156,10 +154,10 @@ impl Outputs {
                 continue;
             }
             let size = output.shape.iter().product();
-            let elements = collect(engine, share(at).as_ref(), &tiles[at], &wanted(size))?;
+            let elements = collect(engine, owned(at).as_ref(), &tiles[at], &wanted(size))?;
             let sum = match output.sum {
                 None => None,
-                Some(at) => collect(engine, share(at).as_ref(), &tiles[at], &[0])?
+                Some(at) => collect(engine, owned(at).as_ref(), &tiles[at], &[0])?
                     .into_iter()
                     .next()
                     .map(|bytes| show(tiles[at].dtype(), &bytes)),
@@ -185,15 +183,15 @@ fn wanted(size: usize) -> Vec<usize> {
 /// The bytes of these elements, from the ranks that own them. Collective.
 fn collect(
     engine: &mut Engine,
-    share: Option<&Share>,
+    owned: Option<&OwnedElements>,
     tile: &Tile,
     wanted: &[usize],
 ) -> Result<Vec<Vec<u8>>> {
     let size = tile.dtype().bytes();
     let mut record = Vec::new();
-    if let Some(share) = share.filter(|share| share.is_first()) {
+    if let Some(owned) = owned.filter(|owned| owned.is_first()) {
         for (at, number) in wanted.iter().enumerate() {
-            if let Some(place) = share.local(*number) {
+            if let Some(place) = owned.local(*number) {
                 record.extend_from_slice(&(at as u64).to_le_bytes());
                 record.extend_from_slice(&tile.as_bytes()[place * size..(place + 1) * size]);
             }

@@ -232,7 +232,7 @@ fn keys_protect_everything_on_the_way() {
     let text = folder.prints("cluster keys keys --names localhost,node-7=10.1.2.3");
     assert_eq!(text, "keys: keys of 2 hosts and of clients\n");
     for host in ["localhost", "node-7", "client"] {
-        for file in pantile_cluster::FILES {
+        for file in pantile::cluster::FILES {
             let path = folder.0.join("keys").join(host).join(file);
             let mode = fs::metadata(&path).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{}", path.display());
@@ -242,7 +242,7 @@ fn keys_protect_everything_on_the_way() {
     folder.prints("cluster keys others --names localhost");
     fs::create_dir(folder.0.join("mixed")).unwrap();
     for (from, name) in [("keys", 0), ("keys", 1), ("keys", 2), ("others", 3)] {
-        let name = pantile_cluster::FILES[name];
+        let name = pantile::cluster::FILES[name];
         fs::copy(folder.0.join(from).join("client").join(name), folder.0.join("mixed").join(name))
             .unwrap();
     }

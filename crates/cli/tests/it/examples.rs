@@ -113,7 +113,7 @@ fn costs_are_those_of_the_run() {
                     let before = engine.counters();
                     let mut steps = BTreeMap::new();
                     let nothing: [&Tile; 0] = [];
-                    runner.run_watched(&mut engine, &nothing, &mut |event| {
+                    runner.run_profiled(&mut engine, &nothing, &mut |event| {
                         *steps.entry(event.step).or_insert(0) += 1;
                     })?;
                     let after = engine.counters();

@@ -50,7 +50,7 @@ fn finish(mut connection: Connection) -> Result<(), String> {
 /// Brings an array as clients do.
 fn put(cluster: &mut Cluster, array: u64) -> Result<(), Error> {
     let tile = Arc::new(Tile::from_vec(vec![0.5; ELEMENTS]));
-    cluster.put(ArrayId(array), &[(0, tile)])
+    cluster.send_tiles(ArrayId(array), &[(0, tile)])
 }
 
 /// Forgets an array, and waits until the ranks have.
@@ -174,7 +174,8 @@ fn arrays_that_are_read_and_forgotten_exceed_the_memory_of_a_rank() {
     let mut cluster = session(&coordinator);
     // More than the system takes while nobody reads.
     let tile = Arc::new(Tile::from_vec(vec![0.5; 5 << 20]));
-    let put = |cluster: &mut Cluster, id| cluster.put(ArrayId(id), &[(0, Arc::clone(&tile))]);
+    let put =
+        |cluster: &mut Cluster, id| cluster.send_tiles(ArrayId(id), &[(0, Arc::clone(&tile))]);
     put(&mut cluster, 1).unwrap();
     let mut reader = knock(&cluster, cluster.world, &cluster.secret).unwrap();
     reader.send(GET, &About { rank: 0, array: 1 }.encode(), &[]).unwrap();

@@ -4,13 +4,13 @@ mod link;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pantile_comm::Rank;
 use pantile_comm_net::{Connection, Greeting, Secret, dial};
 use pantile_engine::{
-    Afar, ArrayId, Counters, Crew, Error, Job, Pool, ThreadsError, Tile, check_threads,
+    ArrayId, Counters, Error, Executor, ExecutorHandle, Job, Pool, RankRuntime, RankTiles,
+    RemoteTraffic, Scheme, Started, ThreadsError, Tile, check_threads,
 };
 use pantile_geometry::Fingerprint;
 
@@ -62,49 +62,12 @@ pub struct Cluster {
     /// Hashes of the programs that the workers have, by the caller's keys.
     sent: BTreeMap<u128, u128>,
     runs: u64,
+    /// A program was sent and has not ended.
+    running: bool,
     threads: usize,
-    traffic: Arc<Counted>,
+    traffic: RemoteTraffic,
     /// Memory of elements that were fetched and are not needed any more.
     pool: Pool,
-}
-
-/// What a client has sent and received so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Bytes of elements to workers.
-    pub bytes_up: u64,
-    /// Bytes of elements from workers.
-    pub bytes_down: u64,
-    /// Programs that were sent; others were only named.
-    pub programs: u64,
-    /// Programs that were run.
-    pub runs: u64,
-}
-
-#[derive(Default)]
-struct Counted {
-    up: AtomicU64,
-    down: AtomicU64,
-    programs: AtomicU64,
-    runs: AtomicU64,
-}
-
-/// A look at the [`Traffic`] of a client, from wherever.
-#[derive(Clone)]
-pub struct Meter(Arc<Counted>);
-
-impl Meter {
-    /// What was sent and received so far.
-    #[must_use]
-    pub fn read(&self) -> Traffic {
-        let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Traffic {
-            bytes_up: number(&self.0.up),
-            bytes_down: number(&self.0.down),
-            programs: number(&self.0.programs),
-            runs: number(&self.0.runs),
-        }
-    }
 }
 
 impl Cluster {
@@ -131,7 +94,7 @@ impl Cluster {
         let world = <[u8; 16]>::try_from(&opened.world[..]).map_err(|_| strange())?;
         let (secret, world) = (Secret::from_bytes(secret), u128::from_le_bytes(world));
         let carriers = opened.seats.iter().map(|_| None).collect();
-        let (sent, traffic) = (BTreeMap::new(), Arc::default());
+        let (sent, traffic) = (BTreeMap::new(), RemoteTraffic::default());
         let (runs, threads) = (0, 1);
         Ok(Self {
             link,
@@ -142,6 +105,7 @@ impl Cluster {
             carriers,
             sent,
             runs,
+            running: false,
             threads,
             traffic,
             pool: Pool::default(),
@@ -183,16 +147,10 @@ impl Cluster {
         self.opened.seats.iter().map(|seat| seat.worker.clone()).collect()
     }
 
-    /// Tells what was sent and received, also after the session has become a crew.
+    /// The ranks, ready to be a session: `Session::with_executor(cluster.into_executor())`.
     #[must_use]
-    pub fn meter(&self) -> Meter {
-        Meter(Arc::clone(&self.traffic))
-    }
-
-    /// The ranks, ready to be a world: `World::with_crew(cluster.into_crew())`.
-    #[must_use]
-    pub fn into_crew(self) -> Crew {
-        Crew::afar(Box::new(self))
+    pub fn into_executor(self) -> ExecutorHandle {
+        ExecutorHandle::new(Box::new(self))
     }
 
     /// Sends a program, and gives its hash.
@@ -202,7 +160,7 @@ impl Cluster {
         if !self.sent.values().any(|known| *known == hash) {
             let hash = hash.to_le_bytes().to_vec();
             self.link.ask(ask::What::Program(wire::Program { session: 0, hash, text }))?;
-            self.traffic.programs.fetch_add(1, Ordering::Relaxed);
+            self.traffic.programs += 1;
         }
         // Workers keep as many.
         if self.sent.len() >= wire::PROGRAMS_MAX {
@@ -210,6 +168,31 @@ impl Cluster {
         }
         self.sent.insert(job.key, hash);
         Ok(hash)
+    }
+
+    /// Gives ranks their elements of an array.
+    fn send_tiles(&mut self, id: ArrayId, tiles: &[(Rank, Arc<Tile>)]) -> Result<(), Error> {
+        let frame = self.options.frame;
+        let ranks: Vec<Rank> = tiles.iter().map(|(rank, _)| *rank).collect();
+        self.carry(&ranks, |connection, rank| {
+            let Some((_, tile)) = tiles.iter().find(|(own, _)| *own == rank) else { return Ok(()) };
+            let mut head = About { rank: rank as u64, array: id.0 }.encode();
+            head.extend(encode_size(tile.dtype(), tile.len()));
+            connection.send(PUT, &head, &[])?;
+            let sent = send_body(connection, tile, frame);
+            // Who wants no more of it has said why, and hears nothing else.
+            let answer = match (connection.receive(), sent) {
+                (Ok(answer), _) => answer,
+                (Err(_), Err(error)) | (Err(error), Ok(())) => return Err(error.into()),
+            };
+            match answer.kind {
+                DONE => Ok(()),
+                _ => Err(DataError::Said(String::from_utf8_lossy(&answer.head).into_owned())),
+            }
+        })?;
+        let bytes: usize = tiles.iter().map(|(_, tile)| tile.as_bytes().len()).sum();
+        self.traffic.bytes_up += bytes as u64;
+        Ok(())
     }
 
     /// Does something with the connections to the workers of some ranks, each on its own thread.
@@ -279,21 +262,37 @@ impl Cluster {
     }
 }
 
-impl Afar for Cluster {
+impl Executor for Cluster {
     fn size(&self) -> usize {
         self.ranks()
     }
 
-    fn start(&mut self, job: &Job) -> Result<(), Error> {
+    fn hosted(&self) -> Vec<Rank> {
+        (0..self.ranks()).collect()
+    }
+
+    fn is_in_process(&self) -> bool {
+        false
+    }
+
+    fn has_windows(&self) -> bool {
+        false
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.running
+    }
+
+    fn start(&mut self, job: &Arc<Job>) -> Result<Started, Error> {
         // Keys are the caller's; what is sent is known by its own hash.
         let hash = match self.sent.get(&job.key) {
             Some(hash) => *hash,
             None => self.send_program(job)?,
         };
         self.runs += 1;
-        self.traffic.runs.fetch_add(1, Ordering::Relaxed);
+        self.traffic.runs += 1;
         let ids = |list: &[ArrayId]| list.iter().map(|id| id.0).collect();
-        let numbers = job.numbers.iter().map(|number| wire::Number {
+        let numbers = job.parameters.iter().map(|number| wire::Number {
             dtype: number.dtype().to_string(),
             bytes: number.as_bytes().to_vec(),
         });
@@ -306,44 +305,33 @@ impl Afar for Cluster {
             results: ids(&job.results),
             forget: ids(&job.forget),
         };
-        Ok(self.link.ask(ask::What::Run(run))?)
+        self.link.ask(ask::What::Run(run))?;
+        self.running = true;
+        Ok(Started::Running)
     }
 
-    fn wait(&mut self, time: Duration) -> Option<Result<(), Error>> {
-        match self.link.hear(time)? {
-            Err(fault) => Some(Err(fault.into())),
-            Ok(answer::What::Done(done)) if done.number == self.runs => {
-                Some(done.fault.map_or(Ok(()), |fault| Err(fault.into())))
-            }
-            Ok(_) => None,
+    fn wait(&mut self, longest: Duration, faults: &mut Vec<Error>) -> bool {
+        if !self.running {
+            return true;
         }
-    }
-
-    fn put(&mut self, id: ArrayId, tiles: &[(Rank, Arc<Tile>)]) -> Result<(), Error> {
-        let frame = self.options.frame;
-        let ranks: Vec<Rank> = tiles.iter().map(|(rank, _)| *rank).collect();
-        self.carry(&ranks, |connection, rank| {
-            let Some((_, tile)) = tiles.iter().find(|(own, _)| *own == rank) else { return Ok(()) };
-            let mut head = About { rank: rank as u64, array: id.0 }.encode();
-            head.extend(encode_size(tile.dtype(), tile.len()));
-            connection.send(PUT, &head, &[])?;
-            let sent = send_body(connection, tile, frame);
-            // Who wants no more of it has said why, and hears nothing else.
-            let answer = match (connection.receive(), sent) {
-                (Ok(answer), _) => answer,
-                (Err(_), Err(error)) | (Err(error), Ok(())) => return Err(error.into()),
-            };
-            match answer.kind {
-                DONE => Ok(()),
-                _ => Err(DataError::Said(String::from_utf8_lossy(&answer.head).into_owned())),
+        match self.link.hear(longest) {
+            Some(Err(fault)) => faults.push(fault.into()),
+            Some(Ok(answer::What::Done(done))) if done.number == self.runs => {
+                faults.extend(done.fault.map(Error::from));
             }
-        })?;
-        let bytes: usize = tiles.iter().map(|(_, tile)| tile.as_bytes().len()).sum();
-        self.traffic.up.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok(())
+            Some(Ok(_)) | None => return false,
+        }
+        self.running = false;
+        true
     }
 
-    fn get(&mut self, id: ArrayId, ranks: &[Rank]) -> Result<Vec<(Rank, Arc<Tile>)>, Error> {
+    fn put(&mut self, id: ArrayId, tile: &mut dyn FnMut(Rank) -> Tile) -> Result<(), Error> {
+        let tiles: Vec<(Rank, Arc<Tile>)> =
+            (0..self.ranks()).map(|rank| (rank, Arc::new(tile(rank)))).collect();
+        self.send_tiles(id, &tiles)
+    }
+
+    fn get(&mut self, id: ArrayId, ranks: &[Rank]) -> Result<RankTiles, Error> {
         let pool = self.pool.clone();
         let tiles = self.carry(ranks, |connection, rank| {
             connection.send(GET, &About { rank: rank as u64, array: id.0 }.encode(), &[])?;
@@ -358,7 +346,7 @@ impl Afar for Cluster {
             }
         })?;
         let bytes: usize = tiles.iter().map(|(_, tile)| tile.as_bytes().len()).sum();
-        self.traffic.down.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.traffic.bytes_down += bytes as u64;
         Ok(tiles)
     }
 
@@ -387,6 +375,10 @@ impl Afar for Cluster {
         counters
     }
 
+    fn traffic(&self) -> Option<RemoteTraffic> {
+        Some(self.traffic)
+    }
+
     fn set_threads(&mut self, threads: usize) -> Result<usize, ThreadsError> {
         check_threads(threads)?;
         let one = wire::Threads { session: 0, threads: threads as u64 };
@@ -394,6 +386,13 @@ impl Afar for Cluster {
         let _ = self.link.ask(ask::What::Threads(one));
         Ok(std::mem::replace(&mut self.threads, threads))
     }
+
+    /// Workers say how threads cut loops where they are started.
+    fn set_scheme(&mut self, _: Scheme) -> Option<Scheme> {
+        None
+    }
+
+    fn each_rank(&mut self, _: &mut dyn FnMut(&mut RankRuntime)) {}
 }
 
 #[cfg(test)]

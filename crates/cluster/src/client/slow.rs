@@ -95,7 +95,7 @@ fn slow_readers_cost_a_worker_no_memory_and_nobody_time() {
     let (mut cluster, mut other) = (session(&coordinator), connect(&coordinator, 1).unwrap());
     let numbers: Vec<f64> = (0..ELEMENTS).map(|at| at as f64).collect();
     let tile = Arc::new(Tile::from_vec(numbers.clone()));
-    cluster.put(ArrayId(1), &[(0, Arc::clone(&tile))]).unwrap();
+    cluster.send_tiles(ArrayId(1), &[(0, Arc::clone(&tile))]).unwrap();
     let before = process.memory();
     assert!(before > BYTES, "the array is there");
     let readers: Vec<_> = (0..READERS).map(|_| begin(&cluster, 1)).collect();
@@ -105,7 +105,7 @@ fn slow_readers_cost_a_worker_no_memory_and_nobody_time() {
     double(&mut cluster);
     let twice = cluster.get(ArrayId(2), &[0]).unwrap();
     assert!(twice[0].1.as_slice::<f64>().iter().zip(&numbers).all(|(two, one)| *two == 2.0 * one));
-    other.put(ArrayId(1), &[(0, Arc::clone(&tile))]).unwrap();
+    other.send_tiles(ArrayId(1), &[(0, Arc::clone(&tile))]).unwrap();
     double(&mut other);
     assert!(other.get(ArrayId(2), &[0]).unwrap()[0].1.as_bytes() == twice[0].1.as_bytes());
     // Two arrays of each client, and nothing for those who do not read.

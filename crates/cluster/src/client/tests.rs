@@ -192,7 +192,9 @@ fn orders_of_a_client_whose_rank_is_busy_pile_up_for_all() {
         });
         let mut first_answer = None;
         for number in 0..50 {
-            other.put(ArrayId(number), &[(0, Arc::new(Tile::from_vec(vec![1.0; 9])))]).unwrap();
+            other
+                .send_tiles(ArrayId(number), &[(0, Arc::new(Tile::from_vec(vec![1.0; 9])))])
+                .unwrap();
             assert_eq!(other.get(ArrayId(number), &[0]).unwrap().len(), 1);
             other.forget(&[ArrayId(number)]);
             other.link.ask(ask::What::Counts(wire::Nothing {})).unwrap();
@@ -212,7 +214,7 @@ fn orders_of_a_client_whose_rank_is_busy_pile_up_for_all() {
 fn connections_for_elements_are_counted() {
     let (coordinator, lines) = site();
     let mut cluster = session(&coordinator);
-    cluster.put(ArrayId(1), &[(0, Arc::new(Tile::from_vec(vec![1.0; 9])))]).unwrap();
+    cluster.send_tiles(ArrayId(1), &[(0, Arc::new(Tile::from_vec(vec![1.0; 9])))]).unwrap();
     let mut visits: Vec<_> =
         (0..70).map(|_| knock(&cluster, cluster.world, &cluster.secret).unwrap()).collect();
     let mut last = visits.pop().unwrap();

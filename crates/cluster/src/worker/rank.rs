@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pantile_comm::{Call, Rank as Number};
-use pantile_engine::{ArrayId, Counters, Crew, Error, Job, Tile};
+use pantile_engine::{ArrayId, Counters, Error, ExecutorHandle, Job, Tile};
 
 use super::account::{Account, Loan, Promise};
 use crate::wire::Fault;
@@ -36,7 +36,7 @@ pub(crate) struct Means {
 /// which every rank has as much left as any other; for a large one, and when the window is used up,
 /// the ranks ask each other. Loops of small programs therefore ask once in many turns.
 pub(crate) struct Rank {
-    crew: Crew,
+    executor: ExecutorHandle,
     number: Number,
     means: Means,
     /// Bytes of a window of which nothing is used.
@@ -46,10 +46,10 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    pub(crate) fn new(crew: Crew, means: Means) -> Self {
-        let number = crew.hosted().first().copied().unwrap_or(0);
+    pub(crate) fn new(executor: ExecutorHandle, means: Means) -> Self {
+        let number = executor.hosted().first().copied().unwrap_or(0);
         let whole = means.window.bytes();
-        Self { crew, number, means, whole, names: BTreeSet::new() }
+        Self { executor, number, means, whole, names: BTreeSet::new() }
     }
 
     /// Runs a program that needs at most so many bytes on any rank; says why not.
@@ -62,7 +62,7 @@ impl Rank {
                 Err(fault) => return Some(fault),
             },
         };
-        let fault = match self.crew.run(job) {
+        let fault = match self.executor.run(job) {
             Ok(()) => None,
             Err(error @ Error::OutOfMemory { ended: false, .. }) => {
                 // All ranks say so, and nothing was done.
@@ -71,7 +71,7 @@ impl Rank {
             }
             Err(error) => Some(Fault::execution("", error.to_string())),
         };
-        for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
+        for (number, id) in (job.parameters.len()..).zip(&job.arguments) {
             if job.executable.spends(number) {
                 self.names.remove(id);
             }
@@ -114,18 +114,18 @@ impl Rank {
     }
 
     fn ask_all(&mut self, job: &Job, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
-        if self.crew.size() == 1 {
+        if self.executor.size() == 1 {
             return Ok(vec![record.to_vec()]);
         }
         let [low, high] = [job.key, job.key >> 64].map(|half| half & u128::from(u64::MAX));
         let fingerprint = u64::try_from(low ^ high).unwrap_or(0);
-        self.crew.gather(&Call::here("memory for a program", fingerprint), record)
+        self.executor.gather(&Call::here("memory for a program", fingerprint), record)
     }
 
     /// Bytes that a program needs here, with copies of what it spends and somebody else still has.
     fn needed(&mut self, job: &Job) -> u64 {
         let mut needed = job.executable.needed_bytes(self.number) as u64;
-        for (number, id) in (job.numbers.len()..).zip(&job.arguments) {
+        for (number, id) in (job.parameters.len()..).zip(&job.arguments) {
             if job.executable.spends(number)
                 && let Some(tile) = self.find(*id)
                 && Arc::strong_count(&tile) > 2
@@ -137,7 +137,7 @@ impl Rank {
     }
 
     fn find(&mut self, id: ArrayId) -> Option<Arc<Tile>> {
-        let tiles = self.crew.get(id, &[]).unwrap_or_default();
+        let tiles = self.executor.get(id, &[]).unwrap_or_default();
         tiles.into_iter().next().map(|(_, tile)| tile)
     }
 
@@ -165,7 +165,7 @@ impl Rank {
         }
         let mut tile = Some(tile);
         let nothing = || Tile::zeroed(pantile_engine::DType::U8, 0);
-        let put = self.crew.put(id, |_| tile.take().unwrap_or_else(nothing));
+        let put = self.executor.put(id, |_| tile.take().unwrap_or_else(nothing));
         self.names.insert(id);
         self.settle(Some(promise));
         put.map_err(|error| error.to_string())
@@ -183,25 +183,25 @@ impl Rank {
 
     fn let_go(&mut self, ids: &[ArrayId]) {
         if !ids.is_empty() {
-            self.crew.forget(ids);
+            self.executor.forget(ids);
             ids.iter().for_each(|id| _ = self.names.remove(id));
         }
     }
 
     pub(crate) fn set_threads(&mut self, threads: usize) {
         // The number was checked before it was sent; what is wrong changes nothing.
-        let _ = self.crew.set_threads(threads);
+        let _ = self.executor.set_threads(threads);
     }
 
     /// What it has done so far, and the bytes that it keeps.
     pub(crate) fn counts(&mut self) -> (Counters, u64) {
-        (self.crew.counters(), self.crew.stored_bytes() as u64)
+        (self.executor.counters(), self.executor.stored_bytes() as u64)
     }
 
     /// Takes note of what is kept now, before anybody is told that something is done.
     fn settle(&mut self, promise: Option<Promise>) {
-        let stored = self.crew.stored_bytes() as u64;
-        self.means.account.note_staging(self.crew.staging_bytes() as u64);
+        let stored = self.executor.stored_bytes() as u64;
+        self.means.account.note_staging(self.executor.staging_bytes() as u64);
         self.means.account.settle(stored, promise);
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pantile_comm::{Communicator, Options};
 use pantile_comm_net::{Hub, NetError, Seat as NetSeat};
-use pantile_engine::{ArrayId, Counters, Crew, Job, Pool, Scheme, Tile};
+use pantile_engine::{ArrayId, Counters, ExecutorHandle, Job, Pool, Scheme, Tile};
 
 use super::account::{Account, Loan, Promise};
 use super::rank::{Means, Rank};
@@ -54,11 +54,11 @@ impl Seat {
             Err(error) => joined(Some(error)),
             Ok(net) => {
                 joined(None);
-                let mut crew = Crew::alone(Communicator::new(Box::new(net)));
-                crew.set_scheme(scheme);
-                crew.stop_if(&stopped);
-                crew.set_pool(&own);
-                serve(Rank::new(crew, means), (&orders, &own), &stopped);
+                let mut executor = ExecutorHandle::single(Communicator::new(Box::new(net)));
+                executor.set_scheme(scheme);
+                executor.stop_if(&stopped);
+                executor.set_pool(&own);
+                serve(Rank::new(executor, means), (&orders, &own), &stopped);
             }
         };
         let thread = std::thread::Builder::new().name(name).spawn(work);

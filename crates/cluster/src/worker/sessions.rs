@@ -348,11 +348,11 @@ impl Session {
             executable: Arc::clone(&prepared.executable),
             recipe: Arc::clone(&prepared.recipe),
             key,
-            numbers: numbers.ok_or("a number that is none")?,
+            parameters: numbers.ok_or("a number that is none")?,
             arguments: ids(&run.arguments),
             results: ids(&run.results),
             forget: ids(&run.forget),
-            light: false,
+            inline: false,
         };
         Ok((Arc::new(job), prepared.most))
     }

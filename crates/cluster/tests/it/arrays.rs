@@ -5,7 +5,7 @@ use pantile::prelude::*;
 use pantile_testkit::timing::soon;
 
 /// A plate that cools, and what is left in it.
-fn plate(world: &World, steps: usize) -> (Vec<f64>, f64) {
+fn plate(world: &Session, steps: usize) -> (Vec<f64>, f64) {
     let u = world.dist("block(r), whole").from_fn(&[13, 7], |index| (index[0] * index[1]) as f64);
     for _ in 0..steps {
         let around = u.get(s![..-2, 1..-1])
@@ -26,7 +26,7 @@ fn the_same_bytes_as_on_threads() {
             assert_eq!(world.ranks(), if ranks == 0 { workers } else { ranks });
             assert_eq!(
                 plate(&world, 5),
-                plate(&World::threads(1).unwrap(), 5),
+                plate(&Session::threads(1).unwrap(), 5),
                 "{workers} {ranks}"
             );
         }

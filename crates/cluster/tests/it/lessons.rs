@@ -1,19 +1,19 @@
 //! What coordinator/worker runtimes get wrong: each case against the same on one thread.
 
 use crate::common::Site;
-use pantile::World;
+use pantile::Session;
 use pantile::prelude::*;
 
 /// The same on 1, 2, 3 and 5 workers as on one thread.
-fn everywhere<T: PartialEq + std::fmt::Debug>(f: impl Fn(&World) -> T) {
-    let expected = f(&World::threads(1).unwrap());
+fn everywhere<T: PartialEq + std::fmt::Debug>(f: impl Fn(&Session) -> T) {
+    let expected = f(&Session::threads(1).unwrap());
     for workers in [1, 2, 3, 5] {
         let site = Site::new(workers);
         assert_eq!(f(&site.connect(0).0), expected, "{workers} workers");
     }
 }
 
-fn numbers(world: &World, shape: &[usize], dist: &str) -> Array {
+fn numbers(world: &Session, shape: &[usize], dist: &str) -> Array {
     let at = |index: &[usize]| index.iter().fold(1.0, |all, at| 3.7 * all + *at as f64 - 1.5);
     world.dist(dist).from_fn(shape, at)
 }

@@ -96,7 +96,7 @@ fn loops_that_keep_nothing_never_run_out() {
 #[test]
 fn clients_share_what_their_worker_has() {
     let site = site(1);
-    let full = |world: &World| {
+    let full = |world: &Session| {
         let made = world.full(&[2 * QUARTER], 1.0);
         made.compute().map(|()| made)
     };
@@ -119,7 +119,7 @@ fn clients_share_what_their_worker_has() {
 #[test]
 fn clients_that_keep_nothing_leave_nothing_behind() {
     let site = site(1);
-    let worlds: Vec<World> = (0..8).map(|_| site.connect(1).0).collect();
+    let worlds: Vec<Session> = (0..8).map(|_| site.connect(1).0).collect();
     for _ in 0..3 {
         for world in &worlds {
             let most = world.full(&[3 * QUARTER], 2.0);

@@ -3,14 +3,14 @@
 use crate::common::Site;
 use pantile::prelude::*;
 
-fn numbers(world: &World, shape: &[usize], dist: &str) -> Array {
+fn numbers(world: &Session, shape: &[usize], dist: &str) -> Array {
     let at = |index: &[usize]| index.iter().fold(1.0, |all, at| 3.7 * all + *at as f64 - 1.5);
     world.dist(dist).from_fn(shape, at)
 }
 
 /// Several outputs of several types, each combined in another way.
 fn outputs(
-    world: &World,
+    world: &Session,
     rows: usize,
     chunks: Option<usize>,
 ) -> (Vec<f64>, Vec<f64>, Vec<i64>, bool) {
@@ -36,7 +36,7 @@ fn outputs_are_combined_in_different_ways() {
         for ranks in [0, 7] {
             let (world, _) = site.connect(ranks);
             for rows in [1, 2, 9] {
-                let expected = outputs(&World::threads(1).unwrap(), rows, Some(1));
+                let expected = outputs(&Session::threads(1).unwrap(), rows, Some(1));
                 for chunks in [None, Some(1), Some(4)] {
                     let got = outputs(&world, rows, chunks);
                     assert_eq!(got, expected, "{rows} rows in {chunks:?} on {workers} workers");

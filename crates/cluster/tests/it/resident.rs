@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::Site;
+use crate::common::{Meter, Site};
 use pantile::prelude::*;
-use pantile_cluster::{Cluster, ClusterOptions, Guard, Meter};
+use pantile_cluster::{Cluster, ClusterOptions, Guard};
 
 const COLUMNS: &str = "whole, block(r)";
 
@@ -146,7 +146,7 @@ fn loops_of_pipelines_compile_once_and_leave_nothing() {
 #[test]
 fn small_frames_give_equal_results() {
     let site = Site::new(2);
-    let run = |world: &World, shape: [usize; 2]| {
+    let run = |world: &Session, shape: [usize; 2]| {
         let m = world.dist("block(r), whole").from_fn(&shape, number);
         let row = world.dist("copies").from_fn(&[1, shape[1]], number);
         let sum = &m + &m;
@@ -158,7 +158,7 @@ fn small_frames_give_equal_results() {
         let mut options = ClusterOptions::default();
         options.frame = frame;
         let (world, _) = site.connect_with(options);
-        let expected = run(&World::threads(1).unwrap(), shape);
+        let expected = run(&Session::threads(1).unwrap(), shape);
         assert!(run(&world, shape) == expected, "{shape:?} in frames of {frame} bytes");
     }
 }

@@ -1,4 +1,4 @@
-//! A leg by messages, where ranks do not see each other's memory.
+//! A hop by messages, where ranks do not see each other's memory.
 //!
 //! ```text
 //!   pack 4 ─► buffers ─► wire        wire ─► buffers ─► unpack 0
@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A long message travels in parts. What is not in one piece in memory is packed into a few places
-//! of the buffers that take turns: while one part is packed or unpacked, others travel. Nobody waits
-//! for somebody who waits for it: in round r all parts up to r are on their way, and there is room
-//! for all parts up to r, on every rank that has come so far. So whoever is behind all others can go
+//! of the buffers that take turns: while one part is packed or unpacked, others travel. There is no
+//! cycle of waiting ranks: in round r all parts up to r are on their way, and there is room
+//! for all parts up to r, on every rank that has come so far. So the rank behind all others can go
 //! on.
 //!
 //! What lies in memory in one piece, or in long runs where the transport takes them, is neither
@@ -20,7 +20,7 @@ use std::ops::Range;
 use pantile_comm::{CommError, Memory, Operation, Piece, Ticket};
 use pantile_kernels::pack::Share;
 
-use super::LegRunner;
+use super::HopRunner;
 use crate::movement::{Body, Incoming, Parts};
 use crate::span::Span;
 
@@ -28,8 +28,8 @@ use crate::span::Span;
 /// little, so few that no socket runs empty for long.
 pub(super) const SHARE_BYTES: usize = 1 << 20;
 
-impl LegRunner<'_> {
-    /// Runs the leg. `tickets` is only lent to be used again.
+impl HopRunner<'_> {
+    /// Runs the hop. `tickets` is borrowed to be used again.
     pub(super) fn by_messages(
         &self,
         operation: &mut Operation<'_>,
@@ -37,14 +37,14 @@ impl LegRunner<'_> {
         between: &mut dyn FnMut(),
     ) -> Result<(), CommError> {
         tickets.clear();
-        for incoming in &self.leg.receives {
+        for incoming in &self.hop.receives {
             let Some(body) = &incoming.body else { continue };
             for part in 0..self.at_once(body, incoming.elements) {
                 tickets.push(self.make_room(operation, incoming, part)?);
             }
         }
         let rooms = tickets.len();
-        for (number, outgoing) in self.leg.sends.iter().enumerate() {
+        for (number, outgoing) in self.hop.sends.iter().enumerate() {
             let body = outgoing.body.as_ref().expect("messages have bodies");
             self.pack_whole(body);
             for part in 0..self.at_once(body, outgoing.elements) {
@@ -73,14 +73,14 @@ impl LegRunner<'_> {
             self.take_own_meanwhile(operation, &tickets[..rooms])?;
         }
         self.take_rest(operation, tickets)?;
-        // What was sent straight out of memory may be written in the next leg.
+        // What was sent straight out of memory may be written in the next hop.
         operation.sent()
     }
 
     /// As many rounds as the longest message by turns has parts.
     fn rounds(&self) -> usize {
-        let incoming = self.leg.receives.iter().filter_map(|incoming| incoming.body.as_ref());
-        let outgoing = self.leg.sends.iter().filter_map(|outgoing| outgoing.body.as_ref());
+        let incoming = self.hop.receives.iter().filter_map(|incoming| incoming.body.as_ref());
+        let outgoing = self.hop.sends.iter().filter_map(|outgoing| outgoing.body.as_ref());
         let parts = |body: &Body| match body {
             Body::Turns { parts, .. } => parts.len(),
             _ => 0,
@@ -95,7 +95,7 @@ impl LegRunner<'_> {
         round: usize,
         mut tickets: &mut [Ticket],
     ) -> Result<(), CommError> {
-        for (number, outgoing) in self.leg.sends.iter().enumerate() {
+        for (number, outgoing) in self.hop.sends.iter().enumerate() {
             let Some(Body::Turns { parts, .. }) = &outgoing.body else { continue };
             let (own, rest) = tickets.split_at_mut(Parts::TURNS.min(parts.len()));
             tickets = rest;
@@ -117,7 +117,7 @@ impl LegRunner<'_> {
         round: usize,
         mut tickets: &mut [Ticket],
     ) -> Result<(), CommError> {
-        for incoming in &self.leg.receives {
+        for incoming in &self.hop.receives {
             let Some(body) = &incoming.body else { continue };
             let (own, rest) = tickets.split_at_mut(self.at_once(body, incoming.elements));
             tickets = rest;
@@ -127,7 +127,7 @@ impl LegRunner<'_> {
             operation.wait(*ticket)?;
             let room = self.part(self.to, body, (round, incoming.elements));
             for nest in nests {
-                self.copy(nest, Span::of_piece(&room), self.to.into(), self.leg.streaming);
+                self.copy(nest, Span::of_piece(&room), self.to.into(), self.hop.streaming);
             }
             let next = round + Parts::TURNS;
             if next < parts.len() {
@@ -143,9 +143,9 @@ impl LegRunner<'_> {
         operation: &mut Operation<'_>,
         mut tickets: &[Ticket],
     ) -> Result<(), CommError> {
-        for incoming in &self.leg.receives {
+        for incoming in &self.hop.receives {
             let Some(body) = &incoming.body else {
-                if !self.leg.any_order {
+                if !self.hop.any_order {
                     self.take(incoming, self.from.into());
                 }
                 continue;
@@ -188,12 +188,12 @@ impl LegRunner<'_> {
         operation: &mut Operation<'_>,
         tickets: &[Ticket],
     ) -> Result<(), CommError> {
-        let own = self.leg.receives.iter().filter(|incoming| incoming.body.is_none());
+        let own = self.hop.receives.iter().filter(|incoming| incoming.body.is_none());
         let bytes = own.map(|incoming| incoming.elements).sum::<usize>() * self.element;
         let of = bytes.div_ceil(SHARE_BYTES).max(1);
         for part in 0..of {
             self.take_own_share(Share { part, of });
-            // Whoever has taken its last share waits for its messages next.
+            // After the last share the rank waits for its messages.
             if part + 1 < of
                 && let Some(ticket) = self.ticket_of_peer(tickets, part)
             {
@@ -205,7 +205,7 @@ impl LegRunner<'_> {
 
     /// The first ticket of one of those that something comes from, all of them in turn.
     fn ticket_of_peer(&self, tickets: &[Ticket], turn: usize) -> Option<Ticket> {
-        let bodies = || self.leg.receives.iter().filter(|incoming| incoming.body.is_some());
+        let bodies = || self.hop.receives.iter().filter(|incoming| incoming.body.is_some());
         let before = bodies().take(turn % bodies().count().max(1));
         let parts = |incoming: &Incoming| {
             incoming.body.as_ref().map_or(0, |body| self.at_once(body, incoming.elements))
@@ -215,14 +215,14 @@ impl LegRunner<'_> {
 
     /// A share of what this rank gives itself, if the order does not matter.
     fn take_own_share(&self, share: Share) {
-        if !self.leg.any_order {
+        if !self.hop.any_order {
             return;
         }
         let (source, target) = (self.from.into(), self.to.into());
-        for incoming in self.leg.receives.iter().filter(|incoming| incoming.body.is_none()) {
+        for incoming in self.hop.receives.iter().filter(|incoming| incoming.body.is_none()) {
             for part in &incoming.parts {
                 if !(self.from.is(self.to) && part.nest.is_identity()) {
-                    self.copy_share(&part.nest, share, (source, target), self.leg.streaming);
+                    self.copy_share(&part.nest, share, (source, target), self.hop.streaming);
                 }
             }
         }
@@ -235,7 +235,7 @@ impl LegRunner<'_> {
         number: usize,
         part: usize,
     ) -> Result<Ticket, CommError> {
-        let outgoing = &self.leg.sends[number];
+        let outgoing = &self.hop.sends[number];
         let body = outgoing.body.as_ref().expect("messages have bodies");
         let piece = self.part(self.from, body, (part, outgoing.elements));
         if let Body::Turns { parts, .. } = body {

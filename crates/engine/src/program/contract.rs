@@ -8,7 +8,7 @@ use pantile_kernels::lanes::Scratch;
 use pantile_kernels::{DType, Error as KernelError};
 
 use super::cut::Cut;
-use super::loops::{Means, Piece, Tiles, span};
+use super::loops::{LoopContext, Piece, Tiles, span};
 use crate::Error;
 
 /// Terms that cost as much as a byte of memory.
@@ -49,20 +49,30 @@ impl PreparedContract {
     }
 
     /// Makes them.
-    pub(crate) fn run(&self, tiles: Tiles<'_>, means: &mut Means<'_>) -> Result<(), Error> {
-        self.boxes.iter().try_for_each(|one| one.run(self.dtype, tiles, means))
+    pub(crate) fn run(&self, tiles: Tiles<'_>, context: &mut LoopContext<'_>) -> Result<(), Error> {
+        self.boxes.iter().try_for_each(|one| one.run(self.dtype, tiles, context))
     }
 }
 
 impl BoxContract {
-    fn run(&self, dtype: DType, tiles: Tiles<'_>, means: &mut Means<'_>) -> Result<(), Error> {
+    fn run(
+        &self,
+        dtype: DType,
+        tiles: Tiles<'_>,
+        context: &mut LoopContext<'_>,
+    ) -> Result<(), Error> {
         let (terms, outputs) = self.shape.split_last().unwrap_or((&0, &[]));
         let cost = (terms / TERMS_OF_BYTE).max(1);
         let places = &self.operands[2].1.strides[..outputs.len()];
-        match Cut::of_map(means.helpers, outputs, cost, std::iter::once(places)) {
-            None => self.piece(dtype, tiles, Piece::all(outputs), means.scratch),
-            Some(cut) => means.helpers.run(cut.pieces, &|number, desk| {
-                self.piece(dtype, tiles, Piece::of(outputs, &cut, number), &mut desk.scratch)
+        match Cut::of_map(context.thread_pool, outputs, cost, std::iter::once(places)) {
+            None => self.piece(dtype, tiles, Piece::all(outputs), context.scratch),
+            Some(cut) => context.thread_pool.run(cut.pieces, &|number, thread_scratch| {
+                self.piece(
+                    dtype,
+                    tiles,
+                    Piece::of(outputs, &cut, number),
+                    &mut thread_scratch.scratch,
+                )
             }),
         }
     }
@@ -86,7 +96,7 @@ impl BoxContract {
             let places = Matrix { offset, strides: &self.operands[which].1.strides };
             RawMatrix { start, bytes, places }
         });
-        // SAFETY: tiles are valid for their bytes and hold valid elements; nobody else has them while
+        // SAFETY: tiles are valid for their bytes and hold valid elements; no other reference to them exists while
         // a program runs. A product lives at the same time as its factors, so it shares no memory
         // with them; pieces are cut where the result goes on, so no two write the same elements.
         let done: Result<(), KernelError> =

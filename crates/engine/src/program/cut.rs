@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pantile_kernels::pack::Share;
 
 use crate::Scheme;
-use crate::helpers::Helpers;
+use crate::thread_pool::ThreadPool;
 
 /// Pieces along an axis whose elements lie side by side begin at multiples of this, so that streams
 /// stay aligned and no two threads write the same line.
@@ -58,56 +58,57 @@ impl Cut {
     /// no two pieces have the same: the strides of all targets, axis by axis. None if it is best
     /// done by one.
     pub(crate) fn of_map<'a>(
-        helpers: &Helpers,
+        thread_pool: &ThreadPool,
         shape: &[usize],
         element: usize,
         writes: impl Iterator<Item = &'a [isize]> + Clone,
     ) -> Option<Self> {
-        let pieces = helpers.pieces(touched(shape, element));
+        let pieces = thread_pool.pieces(touched(shape, element));
         if pieces == 1 {
             return None;
         }
         let free = |axis: usize| writes.clone().all(|strides| strides[axis] != 0);
         let near = |axis: usize| writes.clone().any(|strides| strides[axis].abs() == 1);
         let axes = (0..shape.len()).filter(|axis| free(*axis));
-        best(axes.map(|axis| Self::along(helpers, shape, (axis, near(axis)), pieces)), pieces)
-            .map(|cut| cut.by(helpers.scheme(), helpers.threads()))
+        best(axes.map(|axis| Self::along(thread_pool, shape, (axis, near(axis)), pieces)), pieces)
+            .map(|cut| cut.by(thread_pool.scheme(), thread_pool.threads()))
     }
 
     /// The cut of a box that is folded into cells, which are so far apart from one index to the next
     /// along each axis. True if pieces share cells, and need some of their own.
     pub(crate) fn of_fold(
-        helpers: &Helpers,
+        thread_pool: &ThreadPool,
         shape: &[usize],
         element: usize,
         cells: Cells<'_>,
     ) -> Option<(Self, bool)> {
         let bytes = touched(shape, element);
-        let pieces = helpers.pieces(bytes);
+        let pieces = thread_pool.pieces(bytes);
         if pieces == 1 {
             return None;
         }
         let along = |axis: usize| {
-            Self::along(helpers, shape, (axis, cells.strides[axis].abs() == 1), pieces)
+            Self::along(thread_pool, shape, (axis, cells.strides[axis].abs() == 1), pieces)
         };
         let kept = (0..shape.len()).filter(|axis| cells.apart(shape, *axis));
-        let kept = best(kept.map(along), helpers.threads()).map(|cut| (cut, false));
-        let full = |cut: &(Self, bool)| cut.0.grains() >= helpers.threads();
-        let shared = cells.merges && (helpers.always() || cells.worth(helpers, shape, bytes));
+        let kept = best(kept.map(along), thread_pool.threads()).map(|cut| (cut, false));
+        let full = |cut: &(Self, bool)| cut.0.grains() >= thread_pool.threads();
+        let shared =
+            cells.merges && (thread_pool.always() || cells.worth(thread_pool, shape, bytes));
         let apart =
             || shared.then(|| best((0..shape.len()).map(along), pieces))?.map(|cut| (cut, true));
         let found = kept.clone().filter(full).or_else(apart).or(kept);
-        found.map(|(cut, shared)| (cut.by(helpers.scheme(), helpers.threads()), shared))
+        found.map(|(cut, shared)| (cut.by(thread_pool.scheme(), thread_pool.threads()), shared))
     }
 
     fn along(
-        helpers: &Helpers,
+        thread_pool: &ThreadPool,
         shape: &[usize],
         (axis, near): (usize, bool),
         pieces: usize,
     ) -> Self {
         let last = shape[axis + 1..].iter().all(|length| *length == 1);
-        let grain = if (last || near) && !helpers.always() { GRAIN } else { 1 };
+        let grain = if (last || near) && !thread_pool.always() { GRAIN } else { 1 };
         Self { axis, pieces, length: shape[axis], grain, starts: None }
     }
 
@@ -148,8 +149,8 @@ impl Cells<'_> {
     }
 
     /// True if it pays that threads have cells of their own.
-    fn worth(&self, helpers: &Helpers, shape: &[usize], bytes: usize) -> bool {
-        let own = self.count(shape).saturating_mul(self.bytes * helpers.threads());
+    fn worth(&self, thread_pool: &ThreadPool, shape: &[usize], bytes: usize) -> bool {
+        let own = self.count(shape).saturating_mul(self.bytes * thread_pool.threads());
         own.saturating_mul(WORTH) <= bytes
     }
 
@@ -203,15 +204,15 @@ mod tests {
                 assert_eq!(next, length, "{what}");
             }
         }
-        let helpers = Helpers::new(4).with_scheme(Scheme::Guided);
-        let cut = Cut::of_map(&helpers, &[1000, 1000], 24, [&[1000isize, 1][..]].into_iter());
+        let thread_pool = ThreadPool::new(4).with_scheme(Scheme::Guided);
+        let cut = Cut::of_map(&thread_pool, &[1000, 1000], 24, [&[1000isize, 1][..]].into_iter());
         let lengths: Vec<usize> = ranges(&cut.expect("large")).iter().map(Range::len).collect();
         assert_eq!(lengths[..4], [250, 188, 141, 106]);
     }
 
     fn map(threads: usize, shape: &[usize], writes: &[&[isize]]) -> Option<(usize, usize)> {
-        let helpers = Helpers::new(threads);
-        let cut = Cut::of_map(&helpers, shape, 24, writes.iter().copied());
+        let thread_pool = ThreadPool::new(threads);
+        let cut = Cut::of_map(&thread_pool, shape, 24, writes.iter().copied());
         cut.map(|cut| (cut.axis, cut.pieces))
     }
 
@@ -230,7 +231,7 @@ mod tests {
 
     fn fold(shape: &[usize], strides: &[isize], merges: bool) -> Option<(usize, bool)> {
         let cells = Cells { strides, bytes: 568, merges };
-        let cut = Cut::of_fold(&Helpers::new(2), shape, 8, cells);
+        let cut = Cut::of_fold(&ThreadPool::new(2), shape, 8, cells);
         cut.map(|(cut, shared)| (cut.axis, shared))
     }
 

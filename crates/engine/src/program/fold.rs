@@ -80,7 +80,7 @@ impl PreparedFinish {
     }
 }
 
-/// Products along axes that nobody cuts.
+/// Products along axes that are not cut.
 pub(crate) struct PreparedProduct {
     kept: Vec<usize>,
     reduced: Vec<usize>,

@@ -7,8 +7,8 @@ use pantile_kernels::{DType, Error as KernelError};
 use smallvec::SmallVec;
 
 use super::cut::{Cells, Cut};
-use super::loops::{BoxLoop, Few, Means, Piece, Tiles, span};
-use crate::helpers::{Desk, Helpers};
+use super::loops::{BoxLoop, Few, LoopContext, Piece, Tiles, span};
+use crate::thread_pool::{ThreadPool, ThreadScratch};
 use crate::{Error, Tile};
 
 /// One number for each axis, on the stack.
@@ -49,7 +49,7 @@ impl BoxLoop {
         program: &Program,
         folds: &[Fold],
         tiles: Tiles<'_>,
-        means: &mut Means<'_>,
+        context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         let Some(first) = self.writes.first() else { return Ok(()) };
         // The cells of sums have many words; places count words.
@@ -57,18 +57,18 @@ impl BoxLoop {
         let strides: Strides = first.strides.iter().map(|stride| stride / cell).collect();
         let folding = Folding { program, folds, strides: &strides };
         self.check_alike(folding)?;
-        let helpers = means.helpers;
-        let cut = match helpers.threads() {
+        let thread_pool = context.thread_pool;
+        let cut = match thread_pool.threads() {
             1 => None,
-            _ => Cut::of_fold(helpers, &self.shape, self.cost, folding.cells()?),
+            _ => Cut::of_fold(thread_pool, &self.shape, self.cost, folding.cells()?),
         };
         match cut {
-            None => self.fold_piece(folding, tiles, &Piece::all(&self.shape), means.scratch),
-            Some((cut, false)) => helpers.run(cut.pieces, &|number, desk| {
+            None => self.fold_piece(folding, tiles, &Piece::all(&self.shape), context.scratch),
+            Some((cut, false)) => thread_pool.run(cut.pieces, &|number, thread_scratch| {
                 let piece = Piece::of(&self.shape, &cut, number);
-                self.fold_piece(folding, tiles, &piece, &mut desk.scratch)
+                self.fold_piece(folding, tiles, &piece, &mut thread_scratch.scratch)
             }),
-            Some((cut, true)) => self.fold_apart(folding, tiles, helpers, &cut),
+            Some((cut, true)) => self.fold_apart(folding, tiles, thread_pool, &cut),
         }
     }
 
@@ -130,29 +130,36 @@ impl BoxLoop {
         &self,
         folding: Folding<'_>,
         tiles: Tiles<'_>,
-        helpers: &Helpers,
+        thread_pool: &ThreadPool,
         cut: &Cut,
     ) -> Result<(), Error> {
         let (strides, count) = dense_strides(&self.shape, folding.strides);
         let folds: Option<Few<Fold>> = folding.folds.iter().map(|fold| fold.of_parts()).collect();
         let folds = folds.expect("only such folds are cut that can be merged");
         let own = Folding { folds: &folds, strides: &strides, ..folding };
-        helpers.desks().for_each(|mut desk| desk.busy = false);
-        helpers.run(cut.pieces, &|number, desk| {
+        thread_pool.thread_scratches().for_each(|mut thread_scratch| thread_scratch.busy = false);
+        thread_pool.run(cut.pieces, &|number, thread_scratch| {
             let piece = Piece::of(&self.shape, cut, number);
-            if !std::mem::replace(&mut desk.busy, true) {
-                start(desk, own, count)?;
+            if !std::mem::replace(&mut thread_scratch.busy, true) {
+                start(thread_scratch, own, count)?;
             }
-            let mut cells = parts(&mut desk.cells, own, count)?;
+            let mut cells = parts(&mut thread_scratch.cells, own, count)?;
             let offset = piece.shift(&strides);
             let into = Folds { folds: &folds, cells: &mut cells, offset, strides: &strides };
-            reduce(own.program, &piece, &self.sources(tiles, &piece), into, &mut desk.scratch)
+            reduce(
+                own.program,
+                &piece,
+                &self.sources(tiles, &piece),
+                into,
+                &mut thread_scratch.scratch,
+            )
         })?;
-        let mut desks = helpers.desks().filter(|desk| desk.busy);
-        let Some(mut all) = desks.next() else { return Ok(()) };
+        let mut thread_scratches =
+            thread_pool.thread_scratches().filter(|thread_scratch| thread_scratch.busy);
+        let Some(mut all) = thread_scratches.next() else { return Ok(()) };
         let mut all = parts(&mut all.cells, own, count)?;
-        for mut desk in desks {
-            let part = parts(&mut desk.cells, own, count)?;
+        for mut thread_scratch in thread_scratches {
+            let part = parts(&mut thread_scratch.cells, own, count)?;
             for ((cells, part), (fold, dtype)) in all.iter_mut().zip(part).zip(own.outputs()) {
                 fold.merge(dtype, cells, part)?;
             }
@@ -195,7 +202,7 @@ fn reduce(
     mut into: Folds<'_, '_>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    // SAFETY: tiles are valid for their bytes and hold valid elements; nobody writes what a fold
+    // SAFETY: tiles are valid for their bytes and hold valid elements; no thread writes what a fold
     // reads while it runs.
     let done: Result<(), KernelError> =
         unsafe { reduce_raw(program, &piece.shape, sources, &mut into, scratch) };
@@ -203,16 +210,16 @@ fn reduce(
 }
 
 /// Starts the cells that a thread has of its own, so many for each output.
-fn start(desk: &mut Desk, own: Folding<'_>, count: usize) -> Result<(), Error> {
+fn start(thread_scratch: &mut ThreadScratch, own: Folding<'_>, count: usize) -> Result<(), Error> {
     for (number, (fold, dtype)) in own.outputs().enumerate() {
         let bytes = fold.cell(dtype)?.bytes() * count;
         let needed = bytes.div_ceil(DType::I64.bytes());
-        match desk.cells.get_mut(number) {
+        match thread_scratch.cells.get_mut(number) {
             Some(tile) if tile.len() >= needed => {}
             Some(tile) => *tile = Tile::zeroed(DType::I64, needed),
-            None => desk.cells.push(Tile::zeroed(DType::I64, needed)),
+            None => thread_scratch.cells.push(Tile::zeroed(DType::I64, needed)),
         }
-        fold.start(dtype, &mut desk.cells[number].bytes_mut()[..bytes])?;
+        fold.start(dtype, &mut thread_scratch.cells[number].bytes_mut()[..bytes])?;
     }
     Ok(())
 }

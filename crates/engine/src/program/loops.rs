@@ -10,40 +10,40 @@ use pantile_lanes::Body;
 use smallvec::SmallVec;
 
 use super::cut::Cut;
-use crate::helpers::Helpers;
+use crate::thread_pool::ThreadPool;
 use crate::{Error, Tile};
 
 /// Inputs and outputs of loops on the stack; more than so many cost an allocation.
 pub(crate) type Few<T> = SmallVec<[T; 24]>;
 
-/// The memories of a program by their numbers; the number after the last one is a guest.
+/// The memories of a program by their numbers; the number after the last one is an external operand.
 #[derive(Clone, Copy)]
 pub(crate) struct Tiles<'a> {
     own: &'a [Tile],
-    guest: Option<&'a Tile>,
+    external: Option<&'a Tile>,
 }
 
 impl<'a> Tiles<'a> {
-    /// Memories with a guest.
-    pub(crate) fn with(own: &'a [Tile], guest: &'a Tile) -> Self {
-        Self { own, guest: Some(guest) }
+    /// Memories with an external operand.
+    pub(crate) fn with(own: &'a [Tile], external: &'a Tile) -> Self {
+        Self { own, external: Some(external) }
     }
 
     pub(crate) fn at(self, number: usize) -> &'a Tile {
-        self.own.get(number).or(self.guest).expect("a prepared loop knows its memories")
+        self.own.get(number).or(self.external).expect("a prepared loop knows its memories")
     }
 }
 
 impl<'a> From<&'a [Tile]> for Tiles<'a> {
     fn from(own: &'a [Tile]) -> Self {
-        Self { own, guest: None }
+        Self { own, external: None }
     }
 }
 
 /// What loops run with: memory of the rank's own, and threads that help.
-pub(crate) struct Means<'a> {
+pub(crate) struct LoopContext<'a> {
     pub(crate) scratch: &'a mut Scratch,
-    pub(crate) helpers: &'a Helpers,
+    pub(crate) thread_pool: &'a ThreadPool,
 }
 
 /// A box of local memory, ready for the kernels.
@@ -235,14 +235,14 @@ impl BoxLoop {
         &self,
         program: &Program,
         tiles: Tiles<'_>,
-        means: &mut Means<'_>,
+        context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         let writes = self.writes.iter().map(|places| places.strides.as_slice());
-        match Cut::of_map(means.helpers, &self.shape, self.cost, writes) {
-            None => self.map_piece(program, tiles, &Piece::all(&self.shape), means.scratch),
-            Some(cut) => means.helpers.run(cut.pieces, &|number, desk| {
+        match Cut::of_map(context.thread_pool, &self.shape, self.cost, writes) {
+            None => self.map_piece(program, tiles, &Piece::all(&self.shape), context.scratch),
+            Some(cut) => context.thread_pool.run(cut.pieces, &|number, thread_scratch| {
                 let piece = Piece::of(&self.shape, &cut, number);
-                self.map_piece(program, tiles, &piece, &mut desk.scratch)
+                self.map_piece(program, tiles, &piece, &mut thread_scratch.scratch)
             }),
         }
     }
@@ -257,7 +257,7 @@ impl BoxLoop {
         let sources = self.sources(tiles, piece);
         let mut targets: Few<RawTarget<'_>> = Few::new();
         targets.extend(self.writes.iter().map(|places| places.target(tiles, piece)));
-        // SAFETY: tiles are valid for their bytes and hold valid elements; nobody else has them
+        // SAFETY: tiles are valid for their bytes and hold valid elements; no other reference to them exists
         // while a program runs. A target lies in the memory of a source only if the lowering found
         // that both are reached at the same places, and two targets are never the same elements.
         // Pieces are cut where all targets go on, so no two of them write the same elements, and
@@ -313,8 +313,8 @@ impl BoxCopy {
     }
 
     /// Copies within `tiles`.
-    pub(crate) fn run(&self, tiles: Tiles<'_>, means: &mut Means<'_>) -> Result<(), Error> {
-        self.lanes.map(&self.program, tiles, means)
+    pub(crate) fn run(&self, tiles: Tiles<'_>, context: &mut LoopContext<'_>) -> Result<(), Error> {
+        self.lanes.map(&self.program, tiles, context)
     }
 }
 

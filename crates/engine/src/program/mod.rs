@@ -4,29 +4,29 @@
 //! movements. Preparing plans and compiles; running does neither. Memory that is large comes from
 //! the rank's pool and goes back to it, so that a program that waits has none.
 
+mod bindings;
 mod contract;
 mod cut;
-mod doors;
 mod fold;
 mod folding;
-mod look;
 mod loops;
 mod prepare;
+mod remote_read;
 mod repeat;
 mod run;
 
 /// Sizes at which programs run in another way, by name.
 pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
     ("program::SMALL", SMALL),
-    ("program::BAND_BYTES", trail::BAND_BYTES),
-    ("program::LEAST_BYTES", trail::LEAST_BYTES),
+    ("program::CACHE_BLOCK_BYTES", wavefront::CACHE_BLOCK_BYTES),
+    ("program::LEAST_BYTES", wavefront::LEAST_BYTES),
     ("program::GRAIN", cut::GRAIN),
     ("program::UNITS_MAX", cut::UNITS_MAX),
 ];
+mod profiler;
 #[cfg(test)]
 mod tests;
-mod trail;
-mod watch;
+mod wavefront;
 
 use std::sync::Arc;
 
@@ -35,12 +35,12 @@ use pantile_kernels::DType;
 use pantile_memory::OutOfMemory;
 
 use crate::{Engine, Error, Tile};
-use doors::Door;
-pub use doors::{Given, Made};
-use loops::Means;
+use bindings::Binding;
+pub use bindings::{Input, Output};
+use loops::LoopContext;
 use prepare::Prepared;
-use watch::Watch;
-pub use watch::{Event, Overlap};
+use profiler::Profiler;
+pub use profiler::{Event, Overlap};
 
 /// Memories up to so many bytes stay with a program; larger ones go back when it has run.
 pub(super) const SMALL: usize = 32 << 10;
@@ -53,8 +53,8 @@ pub struct Runner {
     tiles: Vec<Tile>,
     /// Their types and lengths.
     sizes: Vec<(DType, usize)>,
-    takes: Vec<Door>,
-    gives: Vec<Door>,
+    inputs: Vec<Binding>,
+    outputs: Vec<Binding>,
 }
 
 impl Runner {
@@ -70,14 +70,14 @@ impl Runner {
         let rank = engine.rank();
         let steps = prepare::steps(engine, &executable, &executable.steps)?;
         let sizes = prepare::sizes(&executable, rank);
-        let takes = (0..executable.arguments.len())
-            .map(|number| Door::into(&executable, number, rank))
+        let inputs = (0..executable.arguments.len())
+            .map(|number| Binding::into(&executable, number, rank))
             .collect::<Result<_, _>>()?;
-        let gives = (executable.results.iter())
-            .map(|(slot, _)| Door::out(&executable, *slot, rank))
+        let outputs = (executable.results.iter())
+            .map(|(slot, _)| Binding::out(&executable, *slot, rank))
             .collect::<Result<_, _>>()?;
         let tiles = sizes.iter().map(|_| Tile::empty()).collect();
-        Ok(Self { executable, steps, tiles, sizes, takes, gives })
+        Ok(Self { executable, steps, tiles, sizes, inputs, outputs })
     }
 
     /// The executable.
@@ -105,29 +105,29 @@ impl Runner {
         self.run_copied(engine, arguments, None)
     }
 
-    /// [`Runner::run_on`], telling `watch` about every step when it has ended. Steps are numbered in
+    /// [`Runner::run_on`], telling `profiler` about every step when it has ended. Steps are numbered in
     /// the order of the executable's text: a loop before the steps in it.
     ///
     /// # Errors
     /// As [`Runner::run`].
-    pub fn run_watched(
+    pub fn run_profiled(
         &mut self,
         engine: &mut Engine,
         arguments: &[&Tile],
-        watch: &mut dyn FnMut(&Event),
+        profiler: &mut dyn FnMut(&Event),
     ) -> Result<Vec<Tile>, Error> {
-        self.run_copied(engine, arguments, Some(Watch::new(watch)))
+        self.run_copied(engine, arguments, Some(Profiler::new(profiler)))
     }
 
-    /// [`Runner::run`] without copies at the doors: results may be arguments or other results.
+    /// [`Runner::run`] without copies at the bindings: results may be arguments or other results.
     ///
     /// # Errors
     /// As [`Runner::run`].
-    pub fn run_lent<'a>(
+    pub fn run_bound<'a>(
         &mut self,
         engine: &mut Engine,
-        arguments: impl ExactSizeIterator<Item = Given<'a>>,
-        results: &mut Vec<Made>,
+        arguments: impl ExactSizeIterator<Item = Input<'a>>,
+        results: &mut Vec<Output>,
     ) -> Result<(), Error> {
         self.run_with(engine, arguments, None, results)
     }
@@ -136,22 +136,22 @@ impl Runner {
         &mut self,
         engine: &mut Engine,
         arguments: &[&Tile],
-        watch: Option<Watch<'_>>,
+        profiler: Option<Profiler<'_>>,
     ) -> Result<Vec<Tile>, Error> {
-        let given: Vec<Given<'_>> = (arguments.iter().enumerate())
+        let given: Vec<Input<'_>> = (arguments.iter().enumerate())
             .map(|(number, tile)| match self.executable.spends(number) {
-                true => Given::Spent(Tile::clone(tile)),
-                false => Given::Lent(tile),
+                true => Input::Donated(Tile::clone(tile)),
+                false => Input::Borrowed(tile),
             })
             .collect();
         let mut made = Vec::new();
-        self.run_with(engine, given.into_iter(), watch, &mut made)?;
+        self.run_with(engine, given.into_iter(), profiler, &mut made)?;
         let mut results: Vec<Tile> = Vec::with_capacity(made.len());
         for one in made {
             results.push(match one {
-                Made::New(tile) => tile,
-                Made::Argument(number) => arguments[number].clone(),
-                Made::Result(number) => results[number].clone(),
+                Output::New(tile) => tile,
+                Output::Argument(number) => arguments[number].clone(),
+                Output::Result(number) => results[number].clone(),
             });
         }
         Ok(results)
@@ -160,15 +160,15 @@ impl Runner {
     fn run_with<'a>(
         &mut self,
         engine: &mut Engine,
-        arguments: impl ExactSizeIterator<Item = Given<'a>>,
-        watch: Option<Watch<'_>>,
-        results: &mut Vec<Made>,
+        arguments: impl ExactSizeIterator<Item = Input<'a>>,
+        profiler: Option<Profiler<'_>>,
+        results: &mut Vec<Output>,
     ) -> Result<(), Error> {
         engine.count_program();
-        let helpers = &*engine.helpers();
+        let thread_pool = &*engine.thread_pool();
         let mut scratch = engine.loop_scratch().take().unwrap_or_default();
-        let mut means = Means { scratch: &mut scratch, helpers };
-        let given = self.run_by(engine, arguments, (&mut means, watch), results);
+        let mut context = LoopContext { scratch: &mut scratch, thread_pool };
+        let given = self.run_by(engine, arguments, (&mut context, profiler), results);
         self.let_go();
         *engine.loop_scratch() = Some(scratch);
         given
@@ -177,15 +177,16 @@ impl Runner {
     fn run_by<'a>(
         &mut self,
         engine: &mut Engine,
-        arguments: impl ExactSizeIterator<Item = Given<'a>>,
-        (means, watch): (&mut Means<'_>, Option<Watch<'_>>),
-        results: &mut Vec<Made>,
+        arguments: impl ExactSizeIterator<Item = Input<'a>>,
+        (context, profiler): (&mut LoopContext<'_>, Option<Profiler<'_>>),
+        results: &mut Vec<Output>,
     ) -> Result<(), Error> {
-        self.take(engine, arguments, means)?;
-        let lent = Means { scratch: means.scratch, helpers: means.helpers };
+        self.take(engine, arguments, context)?;
+        let lent = LoopContext { scratch: context.scratch, thread_pool: context.thread_pool };
         let tiles = &mut self.tiles;
-        run::Running { engine, tiles, means: lent, watch, overlap: None }.steps(&self.steps)?;
-        self.give(engine, results, means)
+        run::Running { engine, tiles, context: lent, profiler, overlap: None }
+            .steps(&self.steps)?;
+        self.give(engine, results, context)
     }
 
     /// Bytes of memory that this rank needs for it.
@@ -196,8 +197,9 @@ impl Runner {
 
     /// Takes the memory that the program needs, if there is so much; all of it or none.
     pub(crate) fn reserve(&mut self, engine: &Engine) -> Result<(), OutOfMemory> {
-        let open =
-            |buffer: usize| self.takes.iter().any(|door| door.buffer == buffer && door.is_open());
+        let open = |buffer: usize| {
+            self.inputs.iter().any(|binding| binding.buffer == buffer && binding.is_open())
+        };
         for (buffer, (tile, (dtype, len))) in self.tiles.iter_mut().zip(&self.sizes).enumerate() {
             if (tile.dtype(), tile.len()) != (*dtype, *len) && !open(buffer) {
                 match engine.pool().try_tile(*dtype, *len) {
@@ -212,16 +214,16 @@ impl Runner {
         Ok(())
     }
 
-    /// Memory for everything, and the arguments in it.
+    /// Memory for all slots, and the arguments in it.
     fn take<'a>(
         &mut self,
         engine: &mut Engine,
-        arguments: impl ExactSizeIterator<Item = Given<'a>>,
-        means: &mut Means<'_>,
+        arguments: impl ExactSizeIterator<Item = Input<'a>>,
+        context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         let rank = engine.rank();
-        if arguments.len() != self.takes.len() {
-            let (got, expected) = (arguments.len(), self.takes.len());
+        if arguments.len() != self.inputs.len() {
+            let (got, expected) = (arguments.len(), self.inputs.len());
             let error = Error::Arguments { rank, got, expected };
             engine.fail(None, &error);
             return Err(error);
@@ -231,19 +233,19 @@ impl Runner {
             engine.fail(None, &error);
             return Err(error);
         }
-        for (given, door) in arguments.zip(&self.takes) {
+        for (given, binding) in arguments.zip(&self.inputs) {
             let tile = match &given {
-                Given::Lent(tile) => *tile,
-                Given::Spent(tile) => tile,
+                Input::Borrowed(tile) => *tile,
+                Input::Donated(tile) => tile,
             };
             let got = (tile.dtype(), tile.len());
-            if got != door.size {
-                let expected = door.size;
+            if got != binding.size {
+                let expected = binding.size;
                 let error = Error::WrongTile { rank, side: "argument", expected, got };
                 engine.fail(None, &error);
                 return Err(error);
             }
-            door.enter(given, &mut self.tiles, means)?;
+            binding.enter(given, &mut self.tiles, context)?;
         }
         Ok(())
     }
@@ -251,18 +253,18 @@ impl Runner {
     fn give(
         &mut self,
         engine: &mut Engine,
-        results: &mut Vec<Made>,
-        means: &mut Means<'_>,
+        results: &mut Vec<Output>,
+        context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         let spends = |number: &usize| self.executable.spends(*number);
-        for (number, door) in self.gives.iter().enumerate() {
-            let same = |other: &Door| other.is_open() && other.buffer == door.buffer;
-            let argument = self.takes.iter().position(same).filter(|number| !spends(number));
-            let earlier = self.gives[..number].iter().position(same);
+        for (number, binding) in self.outputs.iter().enumerate() {
+            let same = |other: &Binding| other.is_open() && other.buffer == binding.buffer;
+            let argument = self.inputs.iter().position(same).filter(|number| !spends(number));
+            let earlier = self.outputs[..number].iter().position(same);
             results.push(match (argument, earlier) {
-                (Some(argument), _) if door.is_open() => Made::Argument(argument),
-                (_, Some(earlier)) if door.is_open() => Made::Result(earlier),
-                _ => Made::New(door.leave(&mut self.tiles, engine.pool(), means)?),
+                (Some(argument), _) if binding.is_open() => Output::Argument(argument),
+                (_, Some(earlier)) if binding.is_open() => Output::Result(earlier),
+                _ => Output::New(binding.leave(&mut self.tiles, engine.pool(), context)?),
             });
         }
         Ok(())
@@ -270,8 +272,8 @@ impl Runner {
 
     /// Memory goes back: what was lent, and what is large.
     pub(crate) fn let_go(&mut self) {
-        for door in self.takes.iter().filter(|door| door.is_open()) {
-            self.tiles[door.buffer] = Tile::empty();
+        for binding in self.inputs.iter().filter(|binding| binding.is_open()) {
+            self.tiles[binding.buffer] = Tile::empty();
         }
         for tile in &mut self.tiles {
             if tile.len() * tile.dtype().bytes() > SMALL {

@@ -12,10 +12,10 @@ use pantile_kernels::lanes::Program;
 
 use super::contract::PreparedContract;
 use super::fold::{PreparedFinish, PreparedProduct};
-use super::look::{self, PreparedLook};
 use super::loops::{BoxCopy, BoxLoop, dense};
-use super::trail::Trail;
-use crate::joint::Joint;
+use super::remote_read::{self, PreparedRemoteRead};
+use super::wavefront::Wavefront;
+use crate::aggregation::AggregatedExchange;
 use crate::{Engine, Error, Movement};
 
 /// A step of one rank.
@@ -27,7 +27,7 @@ pub(crate) enum Prepared {
         to: usize,
     },
     Exchange(Box<PreparedExchange>),
-    Look(Box<PreparedLook>),
+    RemoteRead(Box<PreparedRemoteRead>),
     Finish(PreparedFinish),
     Product(PreparedProduct),
     Contract(PreparedContract),
@@ -48,12 +48,12 @@ pub(crate) struct PreparedLoop {
     /// Slots of folds, which start at the neutral element.
     pub(crate) reduced: Vec<usize>,
     /// How it follows the step before it, if it can go right behind it.
-    pub(crate) trail: Option<Trail>,
+    pub(crate) wavefront: Option<Wavefront>,
 }
 
 /// Halos that travel, and what is done meanwhile and then.
 pub(crate) struct PreparedExchange {
-    pub(crate) joint: RefCell<Joint>,
+    pub(crate) aggregated: RefCell<AggregatedExchange>,
     pub(crate) tiles: Vec<usize>,
     /// A loop whose boxes need no halos, and the boxes that do.
     pub(crate) during: Option<(PreparedLoop, Vec<BoxLoop>)>,
@@ -93,10 +93,11 @@ pub(crate) fn steps(
 ) -> Result<Vec<Prepared>, Error> {
     let mut prepared = Vec::with_capacity(steps.len());
     while let Some(step) = steps.get(prepared.len()) {
-        match look::prepare(engine, executable, &steps[prepared.len()..])? {
+        match remote_read::prepare(engine, executable, &steps[prepared.len()..])? {
             // Steps keep their numbers: nothing is left to do in the first one.
             Some(look) => {
-                prepared.extend([Prepared::Copies(Vec::new()), Prepared::Look(Box::new(look))]);
+                prepared
+                    .extend([Prepared::Copies(Vec::new()), Prepared::RemoteRead(Box::new(look))]);
             }
             None => prepared.push(prepare(engine, executable, step)?),
         }
@@ -105,16 +106,16 @@ pub(crate) fn steps(
     Ok(prepared)
 }
 
-/// Finds the loops that can go right behind the step before them. One that others follow follows
-/// nobody.
+/// Finds the loops that can go right behind the step before them. One that another follows follows
+/// none.
 fn follow(steps: &mut [Prepared]) {
     let mut first = 0;
     while let [one, other, ..] = &mut steps[first..] {
         first += 1;
-        if let Some(trail) = Trail::between(one, other)
+        if let Some(wavefront) = Wavefront::between(one, other)
             && let Prepared::Compute(second) = other
         {
-            second.trail = Some(trail);
+            second.wavefront = Some(wavefront);
             first += 1;
         }
     }
@@ -202,7 +203,7 @@ pub(crate) fn prepare_loop(
         copies,
         folds,
         reduced: reduced.collect(),
-        trail: None,
+        wavefront: None,
     })
 }
 
@@ -254,8 +255,8 @@ fn prepare_exchange(
             Some((prepared, boxes(&edges, &buffer, cost)))
         }
     };
-    let joint = RefCell::new(Joint::new(movements, engine.has_windows()));
-    Ok(PreparedExchange { joint, tiles, during })
+    let aggregated = RefCell::new(AggregatedExchange::new(movements, engine.has_windows()));
+    Ok(PreparedExchange { aggregated, tiles, during })
 }
 
 fn prepare_repeat(

@@ -3,8 +3,8 @@
 use pantile_ir::lower::{Carried, Executable, SlotId};
 
 use super::prepare::{PreparedRepeat, PreparedTurns};
+use super::profiler::{Profiler, count};
 use super::run::Running;
-use super::watch::{Watch, count};
 use crate::Error;
 
 impl Running<'_, '_> {
@@ -13,7 +13,7 @@ impl Running<'_, '_> {
             let [from, to] = self.tiles.get_disjoint_mut([*from, *to]).expect("two memories");
             to.copy_from(from);
         }
-        let first = self.watch.as_ref().map(Watch::number);
+        let first = self.profiler.as_ref().map(Profiler::number);
         match &repeat.turns {
             PreparedTurns::Count { lower, upper, step, counter } => {
                 let [mut at, upper, step] = [lower, upper, step].map(|tile| self.integer(*tile));
@@ -48,8 +48,8 @@ impl Running<'_, '_> {
 
     /// The steps that follow are numbered from the first one of a loop on, or so far behind it.
     fn go_to(&mut self, first: Option<usize>, behind: usize) {
-        if let (Some(watch), Some(first)) = (&mut self.watch, first) {
-            watch.go_to(first + behind);
+        if let (Some(profiler), Some(first)) = (&mut self.profiler, first) {
+            profiler.go_to(first + behind);
         }
     }
 
@@ -67,7 +67,7 @@ impl Running<'_, '_> {
 }
 
 /// Swaps that move tiles from where they are for the next turn to where they are current, all at
-/// once; places that nobody moves to get the tiles that nobody moved.
+/// once; places to which no tile moves get the tiles that did not move.
 pub(crate) fn swaps(executable: &Executable, carried: &[Carried]) -> Vec<(usize, usize)> {
     let buffer = |slot: SlotId| executable.slots[slot.index()].buffer;
     let mut swaps: Vec<(usize, usize)> = Vec::new();

@@ -5,37 +5,40 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::loops::{Means, Tiles};
+use super::loops::{LoopContext, Tiles};
 use super::prepare::{Prepared, PreparedExchange, PreparedLoop};
-use super::trail::{self, Trail};
-use super::watch::{Event, Overlap, Watch};
+use super::profiler::{Event, Overlap, Profiler};
+use super::wavefront::{self, Wavefront};
 use crate::{Engine, Error, Tile};
 
 /// A program while it runs.
 pub(crate) struct Running<'a, 'w> {
     pub(crate) engine: &'a mut Engine,
     pub(crate) tiles: &'a mut Vec<Tile>,
-    pub(crate) means: Means<'a>,
-    /// Who is told about every step, and the number of the next one.
-    pub(crate) watch: Option<Watch<'w>>,
-    /// The times of the last exchange with a loop in it, if somebody watches.
+    pub(crate) context: LoopContext<'a>,
+    /// The profiler hook, if there is one.
+    pub(crate) profiler: Option<Profiler<'w>>,
+    /// The times of the last exchange with a loop in it, if there is a profiler.
     pub(crate) overlap: Option<Overlap>,
 }
 
 impl Running<'_, '_> {
     pub(crate) fn steps(&mut self, steps: &[Prepared]) -> Result<(), Error> {
-        match self.watch {
-            None => self.unwatched(steps),
-            Some(_) => steps.iter().try_for_each(|step| self.watched(step)),
+        match self.profiler {
+            None => self.unprofiled(steps),
+            Some(_) => steps.iter().try_for_each(|step| self.profiled(step)),
         }
     }
 
     /// Steps of which loops may go right behind the step before them.
-    fn unwatched(&mut self, mut steps: &[Prepared]) -> Result<(), Error> {
+    fn unprofiled(&mut self, mut steps: &[Prepared]) -> Result<(), Error> {
         while let [step, rest @ ..] = steps {
             steps = match rest {
                 [Prepared::Compute(second), rest @ ..]
-                    if second.trail.as_ref().is_some_and(|trail| trail.is_alone(&self.means)) =>
+                    if second
+                        .wavefront
+                        .as_ref()
+                        .is_some_and(|wavefront| wavefront.is_single_threaded(&self.context)) =>
                 {
                     self.together(step, second)?;
                     rest
@@ -51,27 +54,27 @@ impl Running<'_, '_> {
 
     /// A step, and a loop right behind it.
     fn together(&mut self, step: &Prepared, second: &PreparedLoop) -> Result<(), Error> {
-        match (step, &second.trail) {
-            (Prepared::Compute(first), Some(trail)) => {
-                trail.run([first, second], 0, self.tiles.as_slice().into(), &mut self.means)
+        match (step, &second.wavefront) {
+            (Prepared::Compute(first), Some(wavefront)) => {
+                wavefront.run([first, second], 0, self.tiles.as_slice().into(), &mut self.context)
             }
-            (Prepared::Exchange(exchange), Some(trail)) => {
-                self.exchange(exchange, Some((second, trail)), Location::caller())
+            (Prepared::Exchange(exchange), Some(wavefront)) => {
+                self.exchange(exchange, Some((second, wavefront)), Location::caller())
             }
-            _ => unreachable!("only loops have trails"),
+            _ => unreachable!("only loops have wavefronts"),
         }
     }
 
-    /// A step, and who watches is told about it.
-    fn watched(&mut self, step: &Prepared) -> Result<(), Error> {
-        let number = self.watch.as_mut().map_or(0, Watch::next);
+    /// A step, and the profiler is told about it.
+    fn profiled(&mut self, step: &Prepared) -> Result<(), Error> {
+        let number = self.profiler.as_mut().map_or(0, Profiler::next);
         let (before, start) = (self.engine.counters(), Instant::now());
         self.step(step)?;
         let (after, end) = (self.engine.counters(), Instant::now());
         let (messages, bytes) = (after.messages - before.messages, after.bytes - before.bytes);
         let overlap = self.overlap.take();
-        if let Some(watch) = &mut self.watch {
-            watch.tell(&Event { step: number, start, end, messages, bytes, overlap });
+        if let Some(profiler) = &mut self.profiler {
+            profiler.tell(&Event { step: number, start, end, messages, bytes, overlap });
         }
         Ok(())
     }
@@ -85,7 +88,7 @@ impl Running<'_, '_> {
                 self.engine.run_at(movement, from, to, place)
             }
             Prepared::Exchange(exchange) => self.exchange(exchange, None, place),
-            Prepared::Look(look) => self.look(look, place),
+            Prepared::RemoteRead(look) => self.look(look, place),
             Prepared::Finish(finish) => {
                 finish.run(self.tiles);
                 Ok(())
@@ -95,18 +98,18 @@ impl Running<'_, '_> {
                 Ok(())
             }
             Prepared::Contract(contract) => {
-                contract.run(self.tiles.as_slice().into(), &mut self.means)
+                contract.run(self.tiles.as_slice().into(), &mut self.context)
             }
             Prepared::Copies(copies) => copies
                 .iter()
-                .try_for_each(|copy| copy.run(self.tiles.as_slice().into(), &mut self.means)),
+                .try_for_each(|copy| copy.run(self.tiles.as_slice().into(), &mut self.context)),
             Prepared::Repeat(repeat) => self.repeat(repeat),
         }
     }
 
     fn compute(&mut self, one: &PreparedLoop) -> Result<(), Error> {
         if one.folds.is_empty() {
-            return one.store(self.tiles.as_slice().into(), &mut self.means);
+            return one.store(self.tiles.as_slice().into(), &mut self.context);
         }
         let folds = one.folds.iter().zip(one.program.outputs()).zip(&one.reduced);
         for (number, ((fold, dtype), tile)) in folds.enumerate() {
@@ -118,44 +121,44 @@ impl Running<'_, '_> {
         let tiles = self.tiles.as_slice().into();
         one.loops
             .iter()
-            .try_for_each(|boxed| boxed.fold(&one.program, &one.folds, tiles, &mut self.means))
+            .try_for_each(|boxed| boxed.fold(&one.program, &one.folds, tiles, &mut self.context))
     }
 
     /// Halos travel; what needs none of them is computed meanwhile, the rest afterwards. Where a loop
-    /// goes right behind, only the first rows are computed meanwhile: nobody may change what others
+    /// goes right behind, only the first rows are computed meanwhile: no loop may change what others
     /// still read.
     fn exchange(
         &mut self,
         exchange: &PreparedExchange,
-        then: Option<(&PreparedLoop, &Trail)>,
+        then: Option<(&PreparedLoop, &Wavefront)>,
         place: &'static Location<'static>,
     ) -> Result<(), Error> {
-        let (tiles, means) = (&*self.tiles, &mut self.means);
+        let (tiles, context) = (&*self.tiles, &mut self.context);
         let moving: SmallVec<[&Tile; 16]> = exchange.tiles.iter().map(|at| &tiles[*at]).collect();
-        let mut joint = exchange.joint.borrow_mut();
-        let (watched, mut times) = (self.watch.is_some(), None);
+        let mut aggregated = exchange.aggregated.borrow_mut();
+        let (profiled, mut times) = (self.profiler.is_some(), None);
         let mut core = || {
             let Some((one, _)) = &exchange.during else { return Ok(()) };
-            let posted = watched.then(Instant::now);
+            let posted = profiled.then(Instant::now);
             match then {
-                None => one.store(tiles.as_slice().into(), means)?,
-                Some((_, trail)) => {
-                    trail::rows(one, 0..trail.ahead(), tiles.as_slice().into(), means)?;
+                None => one.store(tiles.as_slice().into(), context)?,
+                Some((_, wavefront)) => {
+                    wavefront::rows(one, 0..wavefront.ahead(), tiles.as_slice().into(), context)?;
                 }
             }
             times = posted.map(|posted| (posted, Instant::now()));
             Ok(())
         };
-        self.engine.exchange(&mut joint, &moving, place, &mut core)?;
+        self.engine.exchange(&mut aggregated, &moving, place, &mut core)?;
         let Some((one, edges)) = &exchange.during else { return Ok(()) };
         self.overlap =
             times.map(|(posted, interior)| Overlap { posted, interior, arrived: Instant::now() });
         let tiles = self.tiles.as_slice().into();
-        edges.iter().try_for_each(|boxed| boxed.map(&one.program, tiles, &mut self.means))?;
+        edges.iter().try_for_each(|boxed| boxed.map(&one.program, tiles, &mut self.context))?;
         match then {
             None => Ok(()),
-            Some((second, trail)) => {
-                trail.run([one, second], trail.ahead(), tiles, &mut self.means)
+            Some((second, wavefront)) => {
+                wavefront.run([one, second], wavefront.ahead(), tiles, &mut self.context)
             }
         }
     }
@@ -163,8 +166,12 @@ impl Running<'_, '_> {
 
 impl PreparedLoop {
     /// Copies what the loop does not touch, and runs its boxes.
-    pub(crate) fn store(&self, tiles: Tiles<'_>, means: &mut Means<'_>) -> Result<(), Error> {
-        self.copies.iter().try_for_each(|copy| copy.run(tiles, means))?;
-        self.loops.iter().try_for_each(|boxed| boxed.map(&self.program, tiles, means))
+    pub(crate) fn store(
+        &self,
+        tiles: Tiles<'_>,
+        context: &mut LoopContext<'_>,
+    ) -> Result<(), Error> {
+        self.copies.iter().try_for_each(|copy| copy.run(tiles, context))?;
+        self.loops.iter().try_for_each(|boxed| boxed.map(&self.program, tiles, context))
     }
 }

@@ -6,8 +6,8 @@ use pantile_kernels::reduce::Fold;
 use pantile_lanes::{Body, DType};
 use pantile_testkit::{Rng, cases};
 
-use super::loops::{BoxLoop, Means, Tiles};
-use crate::helpers::Helpers;
+use super::loops::{BoxLoop, LoopContext, Tiles};
+use crate::thread_pool::ThreadPool;
 use crate::{Error, Tile};
 
 /// The types of lanes: a complex number is two of them.
@@ -87,28 +87,28 @@ fn shape(rng: &mut Rng) -> Vec<usize> {
     shape
 }
 
-/// Ranks with so many threads, which do everything together.
-fn teams(threads: &[usize]) -> Vec<Helpers> {
-    threads.iter().map(|threads| Helpers::new(*threads).with_least(0)).collect()
+/// Thread pools of so many threads, which share all work.
+fn teams(threads: &[usize]) -> Vec<ThreadPool> {
+    threads.iter().map(|threads| ThreadPool::new(*threads).with_least(0)).collect()
 }
 
 /// What a loop leaves in its tiles if it is done by these threads.
 fn after(
-    helpers: &Helpers,
+    thread_pool: &ThreadPool,
     tiles: &[Tile],
-    work: impl Fn(Tiles<'_>, &mut Means<'_>) -> Result<(), Error>,
+    work: impl Fn(Tiles<'_>, &mut LoopContext<'_>) -> Result<(), Error>,
 ) -> Vec<Vec<u8>> {
     let (tiles, mut scratch) = (tiles.to_vec(), Scratch::new());
-    let mut means = Means { scratch: &mut scratch, helpers };
+    let mut context = LoopContext { scratch: &mut scratch, thread_pool };
     for _ in 0..2 {
-        work(tiles.as_slice().into(), &mut means).expect("a loop that fits");
+        work(tiles.as_slice().into(), &mut context).expect("a loop that fits");
     }
     tiles.iter().map(|tile| tile.as_bytes().to_vec()).collect()
 }
 
 #[test]
 fn folds_of_all_kinds_do_not_depend_on_threads() {
-    let (one, several) = (Helpers::new(1), teams(&[2, 3, 5]));
+    let (one, several) = (ThreadPool::new(1), teams(&[2, 3, 5]));
     cases("folds_of_all_kinds_do_not_depend_on_threads", 150, |rng| {
         let shape = shape(rng);
         let kept: Vec<bool> = shape.iter().map(|_| rng.chance(1, 2)).collect();
@@ -126,8 +126,8 @@ fn folds_of_all_kinds_do_not_depend_on_threads() {
                 let tiles = [source.clone(), cells.clone(), cells];
                 let boxed = BoxLoop::between(&shape, (0, &from), &[(1, &into), (2, &into)]);
                 let (program, folds) = (program(dtype, 2), [fold; 2]);
-                let fold_all = |tiles: Tiles<'_>, means: &mut Means<'_>| {
-                    boxed.fold(&program, &folds, tiles, means)
+                let fold_all = |tiles: Tiles<'_>, context: &mut LoopContext<'_>| {
+                    boxed.fold(&program, &folds, tiles, context)
                 };
                 let alone = after(&one, &tiles, fold_all);
                 for team in &several {
@@ -144,7 +144,7 @@ fn folds_of_all_kinds_do_not_depend_on_threads() {
 
 #[test]
 fn maps_do_not_depend_on_threads() {
-    let (one, several) = (Helpers::new(1), teams(&[2, 3, 16]));
+    let (one, several) = (ThreadPool::new(1), teams(&[2, 3, 16]));
     cases("maps_do_not_depend_on_threads", 1000, |rng| {
         let shape = shape(rng);
         let (from, len) = places(rng, &shape, |_| true);
@@ -153,7 +153,8 @@ fn maps_do_not_depend_on_threads() {
         let tiles = [tile(rng, dtype, len), tile(rng, dtype, count), tile(rng, dtype, count)];
         let boxed = BoxLoop::between(&shape, (0, &from), &[(1, &to), (2, &to)]);
         let program = program(dtype, 2);
-        let map = |tiles: Tiles<'_>, means: &mut Means<'_>| boxed.map(&program, tiles, means);
+        let map =
+            |tiles: Tiles<'_>, context: &mut LoopContext<'_>| boxed.map(&program, tiles, context);
         let alone = after(&one, &tiles, map);
         for team in &several {
             let (all, threads) = (after(team, &tiles, map), team.threads());

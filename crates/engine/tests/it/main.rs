@@ -1,11 +1,11 @@
 //! The tests of this crate, as one program: linking many costs more than running them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod crew;
 mod deep;
-mod looks;
+mod executor;
+mod profiler;
 mod refusals;
-mod renewed;
+mod remote_reads;
 mod runs;
-mod trail;
-mod watch;
+mod updates_in_place;
+mod wavefront;

@@ -3,10 +3,12 @@
 mod boxes;
 mod change;
 mod normal;
+mod owned;
 mod path;
 mod query;
 
 pub use boxes::{BOXES_LIMIT, Boxes};
+pub use owned::{OwnedElements, OwnedRun, OwnedRuns};
 pub use query::ElementHolder;
 
 use crate::axis::{Axis, AxisMap};

@@ -6,6 +6,7 @@ mod common;
 mod laws;
 mod layer_halo;
 mod layer_halo_laws;
+mod owned;
 mod slices;
 mod slices_laws;
 mod teams;

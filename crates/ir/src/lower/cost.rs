@@ -128,7 +128,7 @@ impl Executable {
     /// True if whoever asks for it had best do it at once, rank after rank: the ranks need nothing of
     /// each other, and waking them up takes longer than the work.
     #[must_use]
-    pub fn is_light(&self) -> bool {
+    pub fn runs_inline(&self) -> bool {
         // One rank alone would do all of it anyway; but the caller wants to be asked now and then.
         let most = if self.ranks == 1 { 1 << 22 } else { 1 << 17 };
         self.is_silent() && self.work() <= most

@@ -4,10 +4,10 @@ use pantile::prelude::*;
 use pantile::spmd::Element;
 
 /// Runs the same code on 1, 2, 3 and 7 ranks; the results have to be the same bits.
-fn on_ranks(body: impl Fn(&World) -> Vec<u64>) {
-    let alone = body(&World::threads(1).unwrap());
+fn on_ranks(body: impl Fn(&Session) -> Vec<u64>) {
+    let alone = body(&Session::threads(1).unwrap());
     for ranks in [2, 3, 7] {
-        assert_eq!(body(&World::threads(ranks).unwrap()), alone, "{ranks} ranks");
+        assert_eq!(body(&Session::threads(ranks).unwrap()), alone, "{ranks} ranks");
     }
 }
 
@@ -44,7 +44,7 @@ fn a_heat_equation_is_that_of_plain_loops() {
         "x=1, y=*: block(x), block(y)",
     ] {
         for ranks in [1, 2, 3, 4, 12] {
-            let world = World::threads(ranks).unwrap().dist(dist);
+            let world = Session::threads(ranks).unwrap().dist(dist);
             let u = world.from_vec(&[n, n], &start);
             for _ in 0..turns {
                 let near = u.get(s![..-2, 1..-1])
@@ -60,7 +60,7 @@ fn a_heat_equation_is_that_of_plain_loops() {
 
 #[test]
 fn views_share_their_elements() {
-    let world = World::threads(3).unwrap();
+    let world = Session::threads(3).unwrap();
     let a = world.arange(0.0, 10.0, 1.0);
     let (even, copy) = (a.get(s![by(.., 2)]), a.copy());
     let inner = even.get(s![1..3]);
@@ -90,7 +90,7 @@ fn views_share_their_elements() {
 
 #[test]
 fn numbers_take_the_type_of_the_array() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let whole = world.index(&[4], 0);
     assert_eq!((&whole + 1).dtype(), DType::I64);
     assert_eq!((&whole + 0.5).dtype(), DType::F64);
@@ -127,7 +127,7 @@ fn results_have_the_same_bits_on_any_number_of_ranks() {
 
 #[test]
 fn mistakes_name_the_line_and_lose_nothing() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let (a, b) = (world.zeros(&[3, 4]), world.ones(&[5]));
     let line = line!() + 1;
     let wrong = &a + &b;
@@ -155,14 +155,14 @@ fn mistakes_name_the_line_and_lose_nothing() {
     let c = world.zeros(&[2]);
     c.set(s![..], world.zeros(&[3]));
     assert!(c.compute().unwrap_err().to_string().contains("shape [3] for a slice of shape [2]"));
-    assert!(World::threads(0).is_err());
+    assert!(Session::threads(0).is_err());
     // The world still works.
     assert_eq!((a + 1.0).sum().item::<f64>().unwrap(), 12.0);
 }
 
 #[test]
 fn a_loop_plans_once_and_its_memory_stays_flat() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let u = world.dist("block(r)").arange(0.0, 64.0, 1.0);
     let step = |u: &Array| {
         u.set(s![1..-1], 0.5 * (u.get(s![..-2]) + u.get(s![2..])));
@@ -182,7 +182,7 @@ fn a_loop_plans_once_and_its_memory_stays_flat() {
 
 #[test]
 fn more_ranks_than_elements() {
-    let world = World::threads(300).unwrap();
+    let world = Session::threads(300).unwrap();
     let a = world.dist("block(r)").arange(0.0, 10.0, 1.0);
     let b = a.get(s![by(.., -1)]) * 2.0 + &a;
     assert_eq!(all::<f64>(&b), (0..10).map(|i| f64::from(18 - i)).collect::<Vec<_>>());
@@ -194,7 +194,7 @@ fn more_ranks_than_elements() {
 
 #[test]
 fn what_it_will_cost_is_known_before() {
-    let world = World::threads(4).unwrap();
+    let world = Session::threads(4).unwrap();
     let u = world.dist("block(r), whole").zeros(&[64, 64]);
     u.compute().unwrap();
     let before = world.counters();

@@ -8,9 +8,9 @@ const HOMES: [&str; 5] =
     ["block(r), whole", "whole, block(r)", "cyclic(r, 2), whole", "copies", "auto"];
 
 /// Calls `f` for worlds of several sizes and homes of arrays with two axes.
-fn everywhere(mut f: impl FnMut(&World, &str)) {
+fn everywhere(mut f: impl FnMut(&Session, &str)) {
     for ranks in [1, 2, 3, 5, 40] {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         for home in HOMES {
             f(&world.dist(home), &format!("{home} on {ranks} ranks"));
         }
@@ -76,10 +76,10 @@ fn blocks_of_random_shapes_are_those_of_loops() {
         let shape = [rng.below(9), rng.below(9)];
         let block = [1 + rng.below(5), 1 + rng.below(5)];
         let (ranks, home) = (1 + rng.below(6), HOMES[rng.below(HOMES.len())]);
-        let world = World::threads(ranks).unwrap().dist(home);
+        let world = Session::threads(ranks).unwrap().dist(home);
         let a = world.from_fn(&shape, |at| element(at[0], at[1]));
         let b = world.index(&shape, 1);
-        let world = a.world().clone();
+        let world = a.session().clone();
         let got = world.map_blocks(&[&a, &b], &block, |blocks| {
             let first = blocks[0].get(s![.., ..1]);
             (&blocks[1] * blocks[0].max()) - first
@@ -126,7 +126,7 @@ fn functions_of_blocks_may_change_the_type_and_apply_others() {
         assert_eq!(nested.to_vec::<f64>().unwrap(), expected, "{what}");
         // The block itself, arrays made inside, views, and a scalar array.
         let same = a.get(s![1.., by(.., 2)]).map_blocks(&[3, 3], Clone::clone);
-        let same = same.map_blocks(&[4, 3], |block| block + block.world().ones(&block.shape()));
+        let same = same.map_blocks(&[4, 3], |block| block + block.session().ones(&block.shape()));
         let expected: Vec<f64> =
             (1..5).flat_map(|i| [0, 2, 4].map(|j| f64::from(i * 6 + j + 1))).collect();
         assert_eq!(same.to_vec::<f64>().unwrap(), expected, "{what}");
@@ -137,7 +137,7 @@ fn functions_of_blocks_may_change_the_type_and_apply_others() {
 
 #[test]
 fn a_loop_of_blocks_plans_once() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let mut a = world.dist("block(r)").ones(&[8]);
     let mut lowered = 0;
     for turn in 0..20 {
@@ -153,7 +153,7 @@ fn a_loop_of_blocks_plans_once() {
 
 #[test]
 fn mistakes_in_functions_of_blocks() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let (a, b) = (world.ones(&[6]), world.ones(&[5]));
     let refused = |array: Array, words: &str| {
         let fault = array.compute().unwrap_err();
@@ -177,7 +177,7 @@ fn mistakes_in_functions_of_blocks() {
     refused(a.map_blocks(&[2], |block| block + &other), "from outside");
     // Nor arrays that the function made and computed: they are on the ranks, not in the function.
     let computed = |block: &Array| {
-        let own = block.world().ones(&[2]);
+        let own = block.session().ones(&[2]);
         own.compute().unwrap();
         block + own
     };
@@ -202,7 +202,7 @@ fn mistakes_in_functions_of_blocks() {
     // The world still works, and many waiting operations change nothing.
     let many = (0..4090).fold(world.zeros(&[2]), |sum, _| sum + 1.0);
     let late = a.map_blocks(&[2], |block| {
-        (0..20).fold(block.clone(), |sum, _| sum + block.world().ones(&[2]))
+        (0..20).fold(block.clone(), |sum, _| sum + block.session().ones(&[2]))
     });
     assert_eq!(late.to_vec::<f64>().unwrap(), [21.0; 6]);
     assert_eq!(many.to_vec::<f64>().unwrap(), [4090.0; 2]);
@@ -243,7 +243,7 @@ fn stencils_are_those_of_loops() {
             assert_eq!(same, a.to_vec::<f64>().unwrap());
         });
     }
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let refused = |array: Array, words: &str| {
         let fault = array.compute().unwrap_err().to_string();
         assert!(fault.contains(words), "{fault}");
@@ -259,7 +259,7 @@ fn slices_of_any_step_read_and_write_as_lists_do() {
     cases("slices_of_any_step_read_and_write_as_lists_do", 60, |rng: &mut Rng| {
         let shape = [rng.below(7), rng.below(7)];
         let (ranks, home) = (1 + rng.below(6), HOMES[rng.below(HOMES.len())]);
-        let world = World::threads(ranks).unwrap().dist(home);
+        let world = Session::threads(ranks).unwrap().dist(home);
         let a = world.from_fn(&shape, |at| element(at[0], at[1]));
         let mut list: Vec<i64> =
             (0..shape[0] * shape[1]).map(|at| element(at / shape[1], at % shape[1])).collect();

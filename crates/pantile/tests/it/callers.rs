@@ -1,6 +1,6 @@
 //! Several callers, each one rank: as under `mpirun`, but in one process.
 
-use pantile::array::{Fault, World, written_at};
+use pantile::array::{Fault, Session, written_at};
 use pantile::ir::Place;
 use pantile::prelude::*;
 use pantile::{Options, RankError, threads};
@@ -8,29 +8,29 @@ use pantile::{Options, RankError, threads};
 type Said<T> = Vec<Result<T, RankError<Fault>>>;
 
 /// Calls `body` for each of `ranks` ranks, with a world of its own.
-fn callers<T: Send>(ranks: usize, body: impl Fn(&World) -> Result<T, Fault> + Sync) -> Said<T> {
+fn callers<T: Send>(ranks: usize, body: impl Fn(&Session) -> Result<T, Fault> + Sync) -> Said<T> {
     let options = Options::default().with_deadline(std::time::Duration::from_secs(20));
-    threads::run(ranks, &options, |communicator| body(&World::on(communicator)))
+    threads::run(ranks, &options, |communicator| body(&Session::on(communicator)))
 }
 
 fn texts<T: std::fmt::Debug>(said: Said<T>) -> Vec<String> {
     said.into_iter().map(|one| one.unwrap_err().to_string()).collect()
 }
 
-fn rank_of(world: &World) -> usize {
+fn rank_of(world: &Session) -> usize {
     world.hosted()[0]
 }
 
 #[test]
 fn callers_get_what_one_caller_gets() {
-    let program = |world: &World| {
+    let program = |world: &Session| {
         let a = world.arange(0.0, 12.0, 1.0).reshape(&[3, 4]);
         let b = &a * 2.0 + 1.0;
         b.set(s![1.., ..-1], a.get(s![..-1, 1..]));
         let sum = b.sum().item::<f64>()?;
         Ok((b.to_vec::<f64>()?, sum))
     };
-    let expected = program(&World::threads(1).unwrap()).unwrap();
+    let expected = program(&Session::threads(1).unwrap()).unwrap();
     for ranks in [1, 2, 3, 5] {
         for said in callers(ranks, program) {
             assert_eq!(said.unwrap(), expected, "{ranks} ranks");
@@ -102,7 +102,7 @@ fn whoever_looks_alone_hears_that_others_have_left() {
 
 #[test]
 fn mistakes_name_the_line_that_was_written() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let place = Place { file: "user.py".into(), line: 3, column: 1 };
     let wrong = written_at(place, || world.zeros(&[2, 3]) + world.zeros(&[4]));
     let text = wrong.to_vec::<f64>().unwrap_err().to_string();
@@ -113,7 +113,7 @@ fn mistakes_name_the_line_that_was_written() {
 
 #[test]
 fn threads_may_share_a_world() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let a = world.arange(0.0, 1000.0, 1.0);
     let sums: Vec<f64> = std::thread::scope(|scope| {
         let count = |by: usize| {
@@ -129,7 +129,7 @@ fn threads_may_share_a_world() {
 /// A sum lives where its terms did, also if these are fewer ranks than there are.
 #[test]
 fn numbers_of_a_smaller_mesh_can_be_used() {
-    let program = |world: &World| {
+    let program = |world: &Session| {
         let a = world.dist("x=2: cyclic(x, 1)").arange(0.0, 5.0, 1.0);
         let sum = a.sum();
         sum.compute()?;
@@ -137,7 +137,7 @@ fn numbers_of_a_smaller_mesh_can_be_used() {
         Ok((sum.item::<f64>()?, more, (&a * &sum).to_vec::<f64>()?))
     };
     let expected = (10.0, 11.0, vec![0.0, 10.0, 20.0, 30.0, 40.0]);
-    assert_eq!(program(&World::threads(4).unwrap()).unwrap(), expected);
+    assert_eq!(program(&Session::threads(4).unwrap()).unwrap(), expected);
     for said in callers(3, program) {
         assert_eq!(said.unwrap(), expected);
     }
@@ -164,7 +164,7 @@ fn processes_of_one_machine_do_not_each_count_all_of_it() {
 /// More memory than any machine has: a sentence, not the end of the process.
 #[test]
 fn what_does_not_fit_is_refused_with_numbers() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let text = (world.zeros(&[1 << 46]) + 1.0).compute().unwrap_err().to_string();
     assert!(text.contains("bytes of memory are needed") && text.contains("are left of"), "{text}");
     assert_eq!(world.ones(&[3]).sum().item::<f64>().unwrap(), 3.0);

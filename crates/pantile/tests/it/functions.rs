@@ -196,7 +196,7 @@ const YS: [f64; 9] = [2.0, -1.0, 0.7, 1.5, -0.4, 0.5, 2.0, -3.0, 1.25];
 #[test]
 fn every_function_of_one_element() {
     for ranks in [1, 3] {
-        let world = World::threads(ranks).unwrap().dist("block(r)");
+        let world = Session::threads(ranks).unwrap().dist("block(r)");
         let a = world.from_vec(&[9], &XS);
         for function in Unary::ALL {
             if let Some(expected) =
@@ -218,7 +218,7 @@ fn every_function_of_one_element() {
 fn every_function_of_two_elements() {
     let whole: [(i64, i64); 5] = [(12, 3), (-7, 2), (5, 0), (0, 1), (255, 7)];
     for ranks in [1, 3] {
-        let world = World::threads(ranks).unwrap().dist("block(r)");
+        let world = Session::threads(ranks).unwrap().dist("block(r)");
         let (a, b) = (world.from_vec(&[9], &XS), world.from_vec(&[9], &YS));
         let p = world.from_vec(&[5], &whole.map(|pair| pair.0));
         let q = world.from_vec(&[5], &whole.map(|pair| pair.1));
@@ -240,7 +240,7 @@ fn every_function_of_two_elements() {
 
 #[test]
 fn operators_that_assign_and_numbers_on_both_sides() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let mut a = world.arange(0, 8, 1);
     let seen = a.get(s![by(.., 3)]);
     a %= 5;

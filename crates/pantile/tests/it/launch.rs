@@ -136,7 +136,7 @@ fn ranks_have_threads() {
         let error = Launch::threads(2).with_threads(wrong).unwrap_err();
         assert!(matches!(error, LaunchError::Threads(_)), "{error}");
         assert_eq!(error.to_string(), sentence);
-        let world = World::threads(2).unwrap();
+        let world = Session::threads(2).unwrap();
         assert_eq!(world.threads_per_rank(wrong).unwrap_err().to_string(), sentence);
         assert_eq!(world.threads_per_rank(4).unwrap(), 1, "nothing has changed");
         assert_eq!(world.threads_per_rank(1).unwrap(), 4);
@@ -148,7 +148,7 @@ fn threads_cut_loops_as_they_are_told() {
     let launch = Launch::threads(2).with_scheme(Scheme::Guided);
     let schemes = launch.run(|world| Ok::<_, String>(world.engine().scheme())).unwrap();
     assert_eq!(schemes, [Scheme::Guided; 2]);
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     assert_eq!(world.scheme(Scheme::Factoring).unwrap(), Scheme::Even);
     // It stays if the number of threads changes.
     world.threads_per_rank(2).unwrap();
@@ -163,17 +163,17 @@ fn threads_cut_loops_as_they_are_told() {
 #[test]
 fn results_do_not_depend_on_how_loops_are_cut() {
     // Large enough to be cut: maps along rows and columns, folds with shared cells and without.
-    let program = |world: &World| {
+    let program = |world: &Session| {
         let a = world.dist("block(r), whole").uniform(7, &[1200, 300]);
         let b = (&a * 3.0).sin() + &a;
         let sums = [b.sum(), b.mean_along(&[0]), b.max_along(&[1]), b.sum_along(&[1])];
         let sums = sums.map(|one| one.to_vec::<f64>().unwrap());
         (b.to_vec::<f64>().unwrap(), sums)
     };
-    let expected = program(&World::threads(1).unwrap());
+    let expected = program(&Session::threads(1).unwrap());
     for (name, scheme) in Scheme::ALL {
         for (ranks, threads) in [(1, 3), (2, 2)] {
-            let world = World::threads(ranks).unwrap();
+            let world = Session::threads(ranks).unwrap();
             world.threads_per_rank(threads).unwrap();
             world.scheme(scheme).unwrap();
             let what = format!("{name} on {ranks} ranks with {threads} threads");
@@ -186,12 +186,13 @@ fn results_do_not_depend_on_how_loops_are_cut() {
 fn more_threads_than_a_machine_bears_are_refused() {
     let most = pantile::threads::MAX_RANKS;
     let many = most + 1;
-    let sentence = format!("got {many} ranks, expected at most {most} as threads of one process");
-    assert_eq!(LaunchError::TooMany { ranks: many }.to_string(), sentence);
+    let sentence = format!("got {many} ranks, expected at most {most} in one process");
+    let refused = LaunchError::TooMany { ranks: many }.to_string();
+    assert_eq!(refused, format!("{sentence}; `pantile explain` takes any number"));
     let error = Launch::threads(many).run(|_| Ok::<_, String>(())).unwrap_err();
     assert_eq!(error, LaunchError::TooMany { ranks: many });
-    assert_eq!(World::threads(many).err().unwrap().to_string(), sentence);
-    assert!(World::threads(usize::MAX).is_err());
+    assert_eq!(Session::threads(many).err().unwrap().to_string(), sentence);
+    assert!(Session::threads(usize::MAX).is_err());
     for name in ["heat", "star"] {
         let (fine, text) = example(name, &[("PANTILE_RANKS", &many.to_string())]);
         assert!(!fine && text.contains(&sentence), "{name}: {text}");

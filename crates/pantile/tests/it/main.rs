@@ -8,6 +8,7 @@ mod examples;
 mod functions;
 mod launch;
 mod memory;
+mod npy;
 mod open;
 mod pipeline;
 mod places;

@@ -3,8 +3,8 @@
 use pantile::prelude::*;
 
 /// The world with so many ranks, and an array of the numbers from 0 in it.
-fn numbers(ranks: usize, shape: [usize; 2]) -> (World, Array) {
-    let world = World::threads(ranks).unwrap();
+fn numbers(ranks: usize, shape: [usize; 2]) -> (Session, Array) {
+    let world = Session::threads(ranks).unwrap();
     let dist = world.dist("block(r), whole");
     let array = dist.from_fn(&shape, |at| (at[0] * shape[1] + at[1]) as f64);
     (world, array)
@@ -33,7 +33,7 @@ fn other_numbers_are_no_other_program() {
 
 #[test]
 fn numbers_of_every_type_may_change() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let whole = world.from_vec(&[3], &[1i8, 2, 3]);
     let truth = world.from_vec(&[3], &[true, false, true]);
     for step in 0..4i64 {

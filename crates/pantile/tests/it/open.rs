@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pantile::array::{Brought, Opening, Piece};
 use pantile::prelude::*;
-use pantile_engine::{Foreign, Tile, TilePlaces};
+use pantile_engine::{ExternalBuffer, Tile, TilePlaces};
 
 /// Somebody else sets all elements of a section.
 fn set(opening: &Opening, rank: usize, value: f64) {
@@ -29,7 +29,7 @@ fn get(opening: &Opening, rank: usize) -> Vec<f64> {
 #[test]
 fn writes_are_seen_on_both_sides() {
     for ranks in [1, 2, 3, 4, 7] {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let a = world.dist("block(r)").zeros(&[6]);
         let opening = a.open().unwrap().unwrap();
         assert!(opening.is_direct() && a.is_open() && !a.is_read_only());
@@ -49,7 +49,7 @@ fn writes_are_seen_on_both_sides() {
 
 #[test]
 fn copies_do_not_see_what_others_write() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let a = world.dist("block(r)").zeros(&[6]);
     let opening = a.open().unwrap().unwrap();
     let copy = a.copy();
@@ -64,7 +64,7 @@ fn copies_do_not_see_what_others_write() {
 fn columns(read_only: bool) -> (Arc<Tile>, Brought) {
     let memory = Arc::new(Tile::from_vec(vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0]));
     let places = TilePlaces { first: 0, strides: vec![1, 3] };
-    let foreign = Foreign::of_tile(&memory, vec![3, 2], &places);
+    let foreign = ExternalBuffer::of_tile(&memory, vec![3, 2], &places);
     let all = |length: usize| (0..length).map(|at| (at, at)).collect();
     let piece = Piece { rank: None, foreign, places: vec![all(3), all(2)] };
     let plain: Distribution = "3x2 on r=2: block(r), whole".parse().unwrap();
@@ -76,7 +76,7 @@ fn columns(read_only: bool) -> (Arc<Tile>, Brought) {
 
 #[test]
 fn memory_in_another_order_comes_in() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let (memory, brought) = columns(false);
     let a = world.bring(brought).unwrap();
     assert_eq!(a.to_vec::<f64>().unwrap(), [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
@@ -89,7 +89,7 @@ fn memory_in_another_order_comes_in() {
 
 #[test]
 fn mistakes_are_faults() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let (_, brought) = columns(true);
     let a = world.bring(brought).unwrap();
     assert!(a.is_read_only());
@@ -104,6 +104,6 @@ fn mistakes_are_faults() {
 
 #[test]
 fn callers_hear_each_other() {
-    let world = World::threads(3).unwrap();
+    let world = Session::threads(3).unwrap();
     assert_eq!(world.gather_records("said", b"here").unwrap(), [b"here".to_vec()]);
 }

@@ -37,7 +37,7 @@ fn chunks_are_as_long_as_they_should_be() {
         assert_eq!(lengths(length, chunks), expected);
     }
     for (length, chunks) in [(10, 4), (1500, 2), (10, 3), (2, 5), (0, 3), (1, 1), (7, 7)] {
-        let world = World::threads(3).unwrap();
+        let world = Session::threads(3).unwrap();
         let a = world.zeros(&[2, length]);
         let seen = std::cell::RefCell::new(Vec::new());
         let function = |chunks: &[Array]| {
@@ -72,7 +72,7 @@ fn chunks_together_are_the_whole() {
         let axis = rng.below(2);
         let chunks = rng.chance(1, 2).then(|| 1 + rng.below(12));
         let (ranks, home) = (*rng.pick(&RANKS), *rng.pick(&HOMES));
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         // Halves and whole numbers: sums of them are exact in every order.
         let value = |i: usize, j: usize| ((i * 37 + j * 11) % 23) as f64 * 0.5 - 3.0;
         let a = world.dist(home).from_fn(&shape, |at| value(at[0], at[1]));
@@ -114,7 +114,7 @@ fn chunks_together_are_the_whole() {
 #[test]
 fn one_row_is_split_or_not_as_told() {
     for ranks in RANKS {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let row = world.dist("block(r), whole").from_fn(&[1, 9], element);
         let expected: f64 = row.sum().item().unwrap();
         let sum = |chunks: &[Array]| vec![chunks[0].sum()];
@@ -139,7 +139,7 @@ fn one_row_is_split_or_not_as_told() {
 #[test]
 fn few_rows_and_none() {
     for ranks in RANKS {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         for rows in [0, 1, 2, 6] {
             let a = world.dist("block(r), whole").from_fn(&[rows, 3], element);
             for chunks in [None, Some(1), Some(4), Some(1 << 60)] {
@@ -176,7 +176,7 @@ fn few_rows_and_none() {
 #[test]
 fn results_have_types_and_lengths_of_their_own() {
     for ranks in RANKS {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let a = world.dist("block(r)").from_fn(&[11], |at| i32::try_from(at[0]).unwrap() - 5);
         let combines = [Combine::Concat(0), Combine::Concat(1), Combine::Max, Combine::Sum];
         let results = world.pipeline(&[(&a, Split::Axis(0))], &combines, Some(4), |chunk| {
@@ -205,7 +205,7 @@ fn results_have_types_and_lengths_of_their_own() {
 fn a_sum_of_floats_is_that_of_the_results_rounded_once() {
     let tiny = f64::EPSILON / 4.0;
     for ranks in RANKS {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let a = world.dist("block(r)").from_vec(&[4], &[1.0, tiny, tiny, 2.0 * tiny]);
         let sum = |chunk: &[Array]| vec![chunk[0].sum()];
         let with = |chunks: usize| -> f64 {
@@ -222,7 +222,7 @@ fn a_sum_of_floats_is_that_of_the_results_rounded_once() {
 #[test]
 fn nothing_moves_before_somebody_looks_and_nothing_that_is_there_already() {
     for ranks in RANKS {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         for (home, axis) in [("block(r), whole", 0), ("whole, block(r)", 1)] {
             let a = world.dist(home).from_fn(&[40, 30], element);
             let shift = world.dist("copies").from_fn(&[30], element);
@@ -257,7 +257,7 @@ fn nothing_moves_before_somebody_looks_and_nothing_that_is_there_already() {
 
 #[test]
 fn results_of_any_length_stay_with_their_chunks() {
-    let world = World::threads(4).unwrap();
+    let world = Session::threads(4).unwrap();
     let a = world.dist("block(r)").from_fn(&[10], |at| at[0] as f64);
     let calls = std::cell::Cell::new(0);
     let function = |chunk: &[Array]| {
@@ -275,7 +275,7 @@ fn results_of_any_length_stay_with_their_chunks() {
 
 #[test]
 fn chunks_belong_to_the_function() {
-    let world = World::threads(3).unwrap();
+    let world = Session::threads(3).unwrap();
     let (a, b) = (world.arange(0, 7, 1), world.full(&[2], 10));
     let inputs = [(&a, Split::Axis(0)), (&b, Split::Whole)];
     let results = world
@@ -306,7 +306,7 @@ func.func @half(%a: !ndarray.ndarray<?x2xf64>) -> !ndarray.ndarray<f64> {
 ";
     let program = pantile::ir::text::parse(text, "half").unwrap();
     for ranks in RANKS {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let a = world.dist("block(r), whole").from_fn(&[9, 2], |at| (at[0] + at[1]) as f64);
         let inputs = [(&a, Split::Axis(0))];
         let call = |chunk: &[Array]| world.call(&program, &[(&chunk[0]).into()]);
@@ -317,7 +317,7 @@ func.func @half(%a: !ndarray.ndarray<?x2xf64>) -> !ndarray.ndarray<f64> {
 
 /// A pipeline that is refused, with these words and the line that asked for it.
 fn check(
-    world: &World,
+    world: &Session,
     (inputs, combines): (&[(&Array, Split)], &[Combine]),
     chunks: Option<usize>,
     function: &dyn Fn(&[Array]) -> Vec<Array>,
@@ -330,7 +330,7 @@ fn check(
 
 #[test]
 fn wrong_inputs_are_named() {
-    let world = World::threads(3).unwrap();
+    let world = Session::threads(3).unwrap();
     let a = world.zeros(&[6, 2]);
     let one = |chunk: &[Array]| vec![chunk[0].clone()];
     let concat: &[Combine] = &[Combine::Concat(0)];
@@ -340,7 +340,7 @@ fn wrong_inputs_are_named() {
     refused(&[(&a, Split::Axis(2))], "input 0: got axis 2 of an array of shape [6, 2]");
     refused(&[(&a, Split::Whole)], "got no input that is split");
     refused(&[], "got no input that is split");
-    let theirs = World::threads(1).unwrap().zeros(&[6]);
+    let theirs = Session::threads(1).unwrap().zeros(&[6]);
     refused(&[(&theirs, Split::Axis(0))], "input 0: got an array of another world");
     let broken = &a + world.zeros(&[5]);
     refused(&[(&a, Split::Axis(0)), (&broken, Split::Whole)], "of shapes [6, 2] and [5]");
@@ -354,7 +354,7 @@ fn wrong_inputs_are_named() {
 
 #[test]
 fn wrong_results_are_named() {
-    let world = World::threads(3).unwrap();
+    let world = Session::threads(3).unwrap();
     let a = world.zeros(&[6, 2]);
     let rows: &[(&Array, Split)] = &[(&a, Split::Axis(0))];
     let refused = |combine: Combine, function: &dyn Fn(&[Array]) -> Vec<Array>, words: &str| {
@@ -384,7 +384,7 @@ fn wrong_results_are_named() {
         vec![world.zeros(&[2, calls.get()])]
     };
     refused(concat, &wide, "gives shape [2, 2], expected one for concat(0) with [2, 1] of chunk 0");
-    let theirs = World::threads(1).unwrap().zeros(&[6]);
+    let theirs = Session::threads(1).unwrap().zeros(&[6]);
     refused(concat, &|_| vec![theirs.clone()], "the function gives an array of another world");
     let broken = |chunk: &[Array]| vec![&chunk[0] + world.zeros(&[5])];
     refused(concat, &broken, "add of shapes [2, 2] and [5]");
@@ -392,7 +392,7 @@ fn wrong_results_are_named() {
 
 #[test]
 fn callers_on_every_rank_record_the_same() {
-    let program = |world: &World| {
+    let program = |world: &Session| {
         let a = world.dist("block(r), whole").from_fn(&[7, 3], element);
         let combines = [Combine::Concat(1), Combine::Sum];
         let results = world.pipeline(&[(&a, Split::Axis(0))], &combines, None, |chunk| {
@@ -400,14 +400,14 @@ fn callers_on_every_rank_record_the_same() {
         })?;
         Ok::<_, Fault>((results[0].to_vec::<f64>()?, results[1].to_vec::<i64>()?))
     };
-    let expected = program(&World::threads(1).unwrap()).unwrap();
+    let expected = program(&Session::threads(1).unwrap()).unwrap();
     for ranks in [1, 2, 3, 5] {
         let options = Options::default();
-        for said in threads::run(ranks, &options, |end| program(&World::on(end))) {
+        for said in threads::run(ranks, &options, |end| program(&Session::on(end))) {
             assert_eq!(said.unwrap(), expected, "{ranks} ranks");
         }
         let sim = Sim { seed: 7, ..Sim::default() };
-        for said in sim.run(ranks, |end| program(&World::on(end))).results {
+        for said in sim.run(ranks, |end| program(&Session::on(end))).results {
             assert_eq!(said.unwrap(), expected, "{ranks} simulated ranks");
         }
     }

@@ -15,7 +15,7 @@ fn expected(shape: [usize; 2]) -> Vec<i64> {
 }
 
 /// Bytes that computing an array moves between ranks.
-fn moved(world: &World, array: &Array) -> u64 {
+fn moved(world: &Session, array: &Array) -> u64 {
     let before = world.counters().bytes;
     array.compute().unwrap();
     world.counters().bytes - before
@@ -32,7 +32,7 @@ fn write_first(array: &Array, value: i64) {
 #[test]
 fn what_is_there_already_does_not_move_again() {
     for ranks in [2, 3, 5, 7] {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let a = world.dist("block(r), whole").from_fn(&[6, 9], element);
         let turned = a.redistribute(COLUMNS);
         assert!(moved(&world, &turned) > 0, "{ranks} ranks");
@@ -57,11 +57,11 @@ fn what_is_there_already_does_not_move_again() {
 
 #[test]
 fn what_was_not_computed_yet_is_recorded_once() {
-    let world = World::threads(3).unwrap();
+    let world = Session::threads(3).unwrap();
     let a = world.dist("block(r), whole").from_fn(&[6, 9], element);
     let (one, other) = (a.redistribute(COLUMNS), a.redistribute(COLUMNS));
     let once = moved(&world, &(&one + &other));
-    let fresh = World::threads(3).unwrap();
+    let fresh = Session::threads(3).unwrap();
     let b = fresh.dist("block(r), whole").from_fn(&[6, 9], element);
     assert_eq!(once, moved(&fresh, &b.redistribute(COLUMNS)));
 }
@@ -69,7 +69,7 @@ fn what_was_not_computed_yet_is_recorded_once() {
 #[test]
 fn assignments_make_versions() {
     for ranks in [1, 2, 3, 5] {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let a = world.dist("block(r), whole").from_fn(&[6, 9], element);
         let before = a.redistribute(COLUMNS);
         before.compute().unwrap();
@@ -95,7 +95,7 @@ fn assignments_make_versions() {
 #[test]
 fn memory_that_others_write_is_looked_at_again() {
     for ranks in [1, 2, 3] {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let a = world.dist("block(r), whole").from_fn(&[6, 9], element);
         let first = a.redistribute(COLUMNS);
         first.compute().unwrap();
@@ -123,7 +123,7 @@ fn memory_that_others_write_is_looked_at_again() {
 fn callers_whose_handles_end_at_different_times_go_on() {
     let options = Options::default().with_deadline(std::time::Duration::from_secs(20));
     let said = threads::run(3, &options, |communicator| {
-        let world = World::on(communicator);
+        let world = Session::on(communicator);
         let a = world.dist("block(r), whole").from_fn(&[6, 9], element);
         let first = a.redistribute(COLUMNS);
         first.compute()?;

@@ -63,7 +63,7 @@ fn products_have_the_same_bits_wherever_the_factors_live() {
         let (a, b) = (numbers(1, rows * terms), numbers(2, terms * columns));
         let expected = product(&a, &b, [rows, columns, terms]);
         for ranks in RANKS {
-            let world = World::threads(ranks).unwrap();
+            let world = Session::threads(ranks).unwrap();
             for one in HOMES {
                 for other in HOMES {
                     let (from, by) = (home(one, rows, ranks), home(other, terms, ranks));
@@ -84,7 +84,7 @@ fn meshes_of_two_axes_and_teams() {
     let [rows, columns, terms] = [10, 9, 270];
     let (a, b) = (numbers(3, rows * terms), numbers(4, terms * columns));
     let expected = product(&a, &b, [rows, columns, terms]);
-    let world = World::threads(6).unwrap();
+    let world = Session::threads(6).unwrap();
     let homes = [
         "x=2, y=3: block(x), block(y)",
         "x=3, y=2: block(x), whole",
@@ -105,7 +105,7 @@ fn meshes_of_two_axes_and_teams() {
 fn transposes_slices_and_what_is_computed() {
     for ranks in RANKS {
         for home in ["auto", "block(r), whole", "whole, block(r)"] {
-            let world = World::threads(ranks).unwrap().dist(home);
+            let world = Session::threads(ranks).unwrap().dist(home);
             let (n, data) = (12, numbers(5, 144));
             let m = world.from_vec(&[n, n], &data);
             let turned: Vec<f64> = (0..n * n).map(|at| data[at % n * n + at / n]).collect();
@@ -145,7 +145,7 @@ fn sums_over_a_cut_axis() {
         let wide: Vec<f64> = (0..3 * terms).map(|at| b[at % terms * 3 + at / terms]).collect();
         let expected = product(&turned, &b, [4, 3, terms]);
         for ranks in RANKS {
-            let world = World::threads(ranks).unwrap();
+            let world = Session::threads(ranks).unwrap();
             for (one, other) in
                 [("block(r)", "block(r)"), ("block(r)", "copies"), ("copies", "block(r)")]
             {
@@ -179,7 +179,7 @@ fn columns(data: &[f64], n: usize, from: usize) -> Vec<f64> {
 #[test]
 fn vectors_and_broadcast_axes() {
     for ranks in RANKS {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let whole = |shape: &[usize], from: i64| {
             let count = i64::try_from(shape.iter().product::<usize>()).unwrap();
             let list: Vec<i64> = (from..from + count).collect();
@@ -226,7 +226,7 @@ fn vectors_and_broadcast_axes() {
 #[test]
 fn other_sums_of_products() {
     for ranks in [1, 3] {
-        let world = World::threads(ranks).unwrap().dist("block");
+        let world = Session::threads(ranks).unwrap().dist("block");
         let (big, one) = (1e100, 1.0);
         let x = world.from_vec(&[2, 3], &[big, one, -big, 1.0, 2.0, 3.0]);
         let ones = world.ones(&[3]);
@@ -261,7 +261,7 @@ fn other_sums_of_products() {
 
 #[test]
 fn what_has_no_product_is_refused_with_shapes() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let (a, b, x) = (world.zeros(&[2, 3]), world.zeros(&[4, 2]), world.zeros(&[]));
     let refused = |array: Array, words: &str| {
         let error = array.to_vec::<f64>().unwrap_err().to_string();

@@ -33,8 +33,8 @@ fn second_example() -> Result<(), Box<dyn std::error::Error>> {
 
 #[rustfmt::skip]
 fn array_example() -> Result<(), Box<dyn std::error::Error>> {
-    let world = World::from_env()?;                        // threads, or the processes of mpirun
-    let u = world.zeros(&[64, 64]);
+    let session = pantile::session()?;                     // threads, or the processes of mpirun
+    let u = session.zeros(&[64, 64]);
     u.set(s![16..48, 16..48], 100.0);
     for _ in 0..10 {
         let near = u.get(s![..-2, 1..-1]) + u.get(s![2.., 1..-1])

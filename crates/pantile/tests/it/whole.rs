@@ -9,7 +9,7 @@ const RANKS: [usize; 5] = [1, 2, 3, 5, 40];
 fn new_arrays() {
     for ranks in RANKS {
         for home in ["auto", "copies", "block", "cyclic(r, 2)"] {
-            let world = World::threads(ranks).unwrap().dist(home);
+            let world = Session::threads(ranks).unwrap().dist(home);
             let what = format!("{home} on {ranks} ranks");
             for n in [0, 1, 2, 7] {
                 assert_eq!(world.zeros(&[n]).to_vec::<f64>().unwrap(), vec![0.0; n], "{what}");
@@ -32,7 +32,7 @@ fn new_arrays() {
                 assert_eq!(world.linspace(1.0, 3.0, n).to_vec::<f64>().unwrap(), closed, "{n}");
             }
         }
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         for k in -4..5i64 {
             let eye = world.eye_at(3, 4, k).to_vec::<f64>().unwrap();
             let on = |at: i64| at % 4 == at / 4 + k;
@@ -44,7 +44,7 @@ fn new_arrays() {
 
 #[test]
 fn ranges_are_counted_one_by_one() {
-    let world = World::threads(3).unwrap();
+    let world = Session::threads(3).unwrap();
     for (start, stop) in (-5..6).flat_map(|start| (-5..6).map(move |stop| (start, stop))) {
         for step in [-4, -3, -1, 1, 2, 7i64] {
             let mut list = Vec::new();
@@ -79,7 +79,7 @@ fn ranges_are_counted_one_by_one() {
 
 #[test]
 fn random_numbers_belong_to_seed_stream_and_place() {
-    let alone = World::threads(1).unwrap();
+    let alone = Session::threads(1).unwrap();
     for (kind, mean, deviation) in
         [(Random::Uniform, 0.5, (1.0f64 / 12.0).sqrt()), (Random::Normal, 0.0, 1.0)]
     {
@@ -90,7 +90,7 @@ fn random_numbers_belong_to_seed_stream_and_place() {
         let squares: f64 = all.iter().map(|x| (x - mean).powi(2)).sum();
         assert!(((squares / f64::from(count)).sqrt() - deviation).abs() < 0.05, "{kind:?}");
         for ranks in [2, 3, 5] {
-            let world = World::threads(ranks).unwrap().dist("whole, block(r)");
+            let world = Session::threads(ranks).unwrap().dist("whole, block(r)");
             assert_eq!(world.random(kind, (3, 2), &shape).to_vec::<f64>().unwrap(), all);
         }
         for other in [(3, 0), (4, 2)] {
@@ -158,7 +158,7 @@ fn every_reduction_along_any_axes() {
     let indices = || (0..24).map(|at: usize| [at / 8, at / 4 % 2, at % 4]);
     for ranks in RANKS {
         for home in ["block(r), whole, whole", "whole, whole, cyclic(r, 1)", "auto", "copies"] {
-            let world = World::threads(ranks).unwrap().dist(home);
+            let world = Session::threads(ranks).unwrap().dist(home);
             let a = world.from_fn(&shape, value);
             for axes in [&[][..], &[0], &[1], &[2], &[1, 0], &[0, 2], &[1, 2], &[0, 1, 2]] {
                 let kept: Vec<usize> = (0..3).filter(|axis| !axes.contains(axis)).collect();
@@ -199,7 +199,7 @@ fn near(got: &Array, expected: &[f64], what: &str) {
 #[test]
 fn corrections_and_arrays_without_elements() {
     for ranks in RANKS {
-        let world = World::threads(ranks).unwrap();
+        let world = Session::threads(ranks).unwrap();
         let a = world.from_vec(&[4], &[1.0, 2.0, 4.0, 5.0]);
         let var = a.reduce(Reduction::Var, None, false, 1.0).item::<f64>().unwrap();
         assert_eq!(var, 10.0 / 3.0);
@@ -226,7 +226,7 @@ fn corrections_and_arrays_without_elements() {
 fn shapes_and_homes_keep_the_elements() {
     for ranks in RANKS {
         for home in ["block(r), whole, whole", "whole, cyclic(r, 2), whole", "auto", "copies"] {
-            let world = World::threads(ranks).unwrap().dist(home);
+            let world = Session::threads(ranks).unwrap().dist(home);
             let what = format!("{home} on {ranks} ranks");
             let a = world.from_fn(&[4, 3, 5], |at| (at[0] * 15 + at[1] * 5 + at[2]) as f64);
             let list: Vec<f64> = (0..60).map(f64::from).collect();
@@ -263,7 +263,7 @@ fn shapes_and_homes_keep_the_elements() {
             assert!(ranks == 1 || text.contains("whole, whole, block(r)"), "{text}, {what}");
         }
     }
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let fault = world.ones(&[2]).broadcast_to(&[3]).compute().unwrap_err().to_string();
     assert!(fault.contains("shape [2] does not broadcast to [3]"), "{fault}");
     let fault = world.ones(&[2]).reduce(Reduction::Sum, Some(&[0, 0]), false, 0.0);
@@ -272,7 +272,7 @@ fn shapes_and_homes_keep_the_elements() {
 
 #[test]
 fn shapes_beyond_all_numbers_are_refused() {
-    let world = World::threads(2).unwrap();
+    let world = Session::threads(2).unwrap();
     let huge = [usize::MAX, 3];
     let refused = |array: Array| {
         let fault = array.sum().item::<f64>().unwrap_err();

@@ -165,7 +165,7 @@ fn values_are_right_on_every_holder() {
             let identity = model::values::identity(operator);
             let mut buffer = vec![identity; shape.iter().product()];
             let schedule = Schedule::between(&source, &target, *rank).expect("legal");
-            for part in schedule.legs.iter().flat_map(|leg| &leg.receives).flat_map(|m| &m.parts) {
+            for part in schedule.hops.iter().flat_map(|hop| &hop.receives).flat_map(|m| &m.parts) {
                 let from = offsets(&source, part.from, &part.source_lifts, part);
                 let to = offsets(&target, *rank, &part.target_lifts, part);
                 for (from, to) in from.into_iter().zip(to) {

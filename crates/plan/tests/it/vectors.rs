@@ -282,7 +282,7 @@ fn absurd_meshes_are_refused_or_cheap() {
     }
     let million = parse("8 on r=1000000: whole");
     let schedule = Schedule::between(&terms, &million, 999_999).expect("three terms arrive");
-    assert_eq!(schedule.legs[0].receives.len(), 3);
+    assert_eq!(schedule.hops[0].receives.len(), 3);
     let blocks = parse("8 on r=1000000000000: block(r)");
     let halos = parse("8 on r=1000000000000: block(r) halo 1");
     let plan = Plan::between(&blocks, &halos).expect("eight ranks hold something");

@@ -9,7 +9,7 @@ mod team;
 
 use pyo3::prelude::*;
 
-pub(crate) use rank::process_world;
+pub(crate) use rank::process_session;
 
 /// Adds the classes and functions of this folder to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pantile::array::{self, Place};
-use pantile::{Failure, LaunchError, Options, rank_threads, spmd};
+use pantile::launch::{Choice, Environment};
+use pantile::{Backend, Failure, Launch, LaunchError, Options, spmd};
 use pantile_comm::threads::{MAX_RANKS, Threads};
 use pantile_comm::{Call, Communicator, Memory, Transport};
 use pyo3::exceptions::PyValueError;
@@ -12,11 +13,11 @@ use pyo3::prelude::*;
 use super::end::{End, Inner, Line, held};
 use super::team::Team;
 use crate::place::user_place;
-use crate::world::PantileError;
+use crate::world::{PantileError, launch};
 
 /// What a rank and its teams share.
 pub(crate) struct Seat {
-    pub(crate) world: spmd::World,
+    pub(crate) world: spmd::RankContext,
     inner: Inner,
     line: Line,
 }
@@ -25,8 +26,8 @@ impl Seat {
     fn new(inner: &Inner, (rank, size): (usize, usize)) -> PyResult<Arc<Self>> {
         let line = Line::default();
         let end = End::new(inner, &line, (rank, size));
-        let world = spmd::World::new(Communicator::new(Box::new(end)));
-        let threads = rank_threads().map_err(|error| PantileError::new_err(error.to_string()))?;
+        let world = spmd::RankContext::new(Communicator::new(Box::new(end)));
+        let threads = Environment::of_process().threads().map_err(|error| launch(&error))?;
         let set = world.engine().set_threads(threads);
         set.map_err(|error| PantileError::new_err(error.to_string()))?;
         Ok(Arc::new(Self { world, inner: Arc::clone(inner), line }))
@@ -53,13 +54,12 @@ pub(crate) struct Ender {
 }
 
 fn options() -> PyResult<Options> {
-    let options = Options::from_text(std::env::var("PANTILE_DEADLINE").ok().as_deref());
-    options.map_err(|error| PantileError::new_err(error.to_string()))
+    Environment::of_process().options().map_err(|error| launch(&error))
 }
 
 #[pymethods]
 impl Rank {
-    /// So many ranks for as many threads, and who can end them.
+    /// So many ranks for as many threads, and a handle that ends them.
     #[staticmethod]
     fn threads(ranks: usize) -> PyResult<(Vec<Self>, Ender)> {
         if ranks == 0 || ranks > MAX_RANKS {
@@ -112,7 +112,7 @@ impl Rank {
         py.detach(|| self.seat.world.engine().fail(None, &reason));
     }
 
-    /// Waits until every rank has come here. Each says so to each other directly: whoever waits for
+    /// Waits until every rank has come here. Each says so to each other directly: a rank that waits for
     /// this rank elsewhere hears where it is.
     #[pyo3(signature = (place=None))]
     fn meet(&self, py: Python<'_>, place: Option<(String, u32)>) -> PyResult<()> {
@@ -133,7 +133,7 @@ impl Rank {
         met.map_err(|error| PantileError::new_err(error.to_string()))
     }
 
-    /// Leaves the world; those who wait for this rank are told.
+    /// Leaves the world; ranks that wait for this one are told.
     fn leave(&self, py: Python<'_>) {
         py.detach(|| drop(held(&self.seat.inner).take()));
     }
@@ -142,12 +142,14 @@ impl Rank {
 /// How many ranks the environment says, if they are threads.
 #[pyfunction]
 pub(crate) fn thread_ranks() -> PyResult<usize> {
-    pantile::thread_ranks().map_err(|error| PantileError::new_err(error.to_string()))
+    let choice = Choice { backend: Some(Backend::Threads), ..Choice::default() };
+    let launched = Launch::choose(choice).map_err(|error| launch(&error))?;
+    Ok(launched.ranks().unwrap_or(1))
 }
 
 #[pymethods]
 impl Ender {
-    /// Ends the world: whoever waits gets an error.
+    /// Ends the world: ranks that wait get an error.
     fn end(&self, py: Python<'_>, reason: &str) {
         let failure = Failure { culprit: 0, call: None, reason: reason.to_owned() };
         py.detach(|| self.end.lock().unwrap_or_else(PoisonError::into_inner).abort(failure));
@@ -159,14 +161,14 @@ fn place_of(inner: &Inner) -> (usize, usize) {
     held(inner).as_ref().map_or((0, 1), |inner| (inner.rank(), inner.size()))
 }
 
-/// The world of arrays on the processes of a job.
-pub(crate) fn process_world() -> Result<array::World, LaunchError> {
+/// The session on the processes of a job.
+pub(crate) fn process_session() -> Result<array::Session, LaunchError> {
     let inner = process()?;
     let end = End::new(&inner, &Line::default(), place_of(&inner));
-    Ok(array::World::on(Communicator::new(Box::new(end))))
+    Launch::from_environment()?.session_on(Communicator::new(Box::new(end)))
 }
 
-/// The one MPI of this process, which arrays and partitions share. It is left when nobody needs it
+/// The one MPI of this process, which arrays and partitions share. It is left when it is not needed
 /// any more.
 #[cfg(feature = "mpi")]
 fn process() -> Result<Inner, LaunchError> {
@@ -177,8 +179,7 @@ fn process() -> Result<Inner, LaunchError> {
     if let Some(inner) = kept.upgrade() {
         return Ok(inner);
     }
-    let deadline = std::env::var("PANTILE_DEADLINE").ok();
-    let options = Options::from_text(deadline.as_deref()).map_err(LaunchError::Deadline)?;
+    let options = Environment::of_process().options()?;
     let transport = pantile_comm_mpi::Mpi::init(&options).map_err(LaunchError::Mpi)?;
     let inner: Inner = Arc::new(Mutex::new(Some(Box::new(transport) as Box<dyn Transport>)));
     *kept = Arc::downgrade(&inner);

@@ -67,7 +67,7 @@ pub(crate) fn choice(axes: Vec<isize>, keep: bool) -> AxisChoice {
 
 #[pymethods]
 impl Team {
-    /// The team of nobody.
+    /// The empty team.
     #[staticmethod]
     fn null() -> Self {
         Self::new(None, Partition::null())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pantile_engine::{ArrayId, Crew, Engine, Job, Runner, Tile};
+use pantile_engine::{ArrayId, Engine, ExecutorHandle, Job, Runner, Tile};
 use pantile_geometry::{Distribution, Fingerprint};
 use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::reference::Array;
@@ -71,13 +71,17 @@ fn recipe_lent(trial: &Trial, ranks: usize) -> Result<Recipe, String> {
     Ok(Recipe::Program(Arc::new(trial.program.clone()), Box::new(setting)))
 }
 
-/// Runs the program by a crew, wherever its ranks are: arguments are put, results are fetched and
+/// Runs the program by an executor, wherever its ranks are: arguments are put, results are fetched and
 /// compared on every rank, and everything is forgotten.
 ///
 /// # Errors
 /// The first difference, or the error of the run.
-pub fn by_crew(crew: &mut Crew, trial: &Trial, expected: &[Array]) -> Result<(), String> {
-    let ranks = crew.size();
+pub fn by_executor(
+    executor: &mut ExecutorHandle,
+    trial: &Trial,
+    expected: &[Array],
+) -> Result<(), String> {
+    let ranks = executor.size();
     let recipe = recipe_lent(trial, ranks)?;
     let executable = recipe.compile().map_err(|error| format!("lower: {error}"))?;
     // Names are never used again: ranks that are elsewhere forget when they get to it.
@@ -89,7 +93,7 @@ pub fn by_crew(crew: &mut Crew, trial: &Trial, expected: &[Array]) -> Result<(),
     let arguments = names(trial.arguments.len());
     let lent = executable.lent.clone().unwrap_or_default();
     for ((id, array), lent) in arguments.iter().zip(&trial.arguments).zip(&lent) {
-        let put = crew.put(*id, |rank| in_room(array, &lent.home, rank));
+        let put = executor.put(*id, |rank| in_room(array, &lent.home, rank));
         put.map_err(|error| error.to_string())?;
     }
     let results = names(expected.len());
@@ -97,25 +101,25 @@ pub fn by_crew(crew: &mut Crew, trial: &Trial, expected: &[Array]) -> Result<(),
         executable: Arc::new(executable),
         key: Fingerprint::of(&recipe.to_string()).0,
         recipe: Arc::new(recipe),
-        numbers: Vec::new(),
+        parameters: Vec::new(),
         arguments: arguments.clone(),
         results: results.clone(),
         forget: Vec::new(),
-        light: false,
+        inline: false,
     };
     let job = Arc::new(job);
-    crew.run(&job).map_err(|error| error.to_string())?;
+    executor.run(&job).map_err(|error| error.to_string())?;
     let all: Vec<usize> = (0..ranks).collect();
     for (number, (id, array)) in results.iter().zip(expected).enumerate() {
         let (slot, _) = job.executable.results[number];
         let home = &job.executable.slots[slot.index()].home;
-        for (rank, tile) in crew.get(*id, &all).map_err(|error| error.to_string())? {
+        for (rank, tile) in executor.get(*id, &all).map_err(|error| error.to_string())? {
             same(&tile, array, (home, true), rank)
                 .map_err(|fault| format!("result {number}, rank {rank}: {fault}"))?;
         }
     }
-    crew.forget(&arguments);
-    crew.forget(&results);
+    executor.forget(&arguments);
+    executor.forget(&results);
     Ok(())
 }
 

@@ -20,7 +20,7 @@ mod steps;
 use pantile_engine::Scheme;
 use pantile_ir::reference::{self, Array};
 use pantile_ir::{Program, text};
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_testkit::{Rng, scaled};
 
 use crate::Case;
@@ -75,7 +75,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Every rank makes the same programs and looks at what it owns itself.
-fn programs(world: &World) -> Result<(), String> {
+fn programs(world: &RankContext) -> Result<(), String> {
     for seed in 0..scaled(PROGRAMS) {
         let trial = generate::trial(&mut Rng::law(seed), world.size());
         let expected = trial.expected()?;

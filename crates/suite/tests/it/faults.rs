@@ -7,7 +7,7 @@ use std::time::Duration;
 use pantile_comm::sim::{Fault, Sim};
 use pantile_comm::threads::Threads;
 use pantile_comm::{Communicator, Options};
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_suite::faults::{Failing, How, Trial, judge, trials};
 
 const RANKS: usize = 3;
@@ -24,7 +24,7 @@ fn on_threads(trial: Trial, culprit: usize, at_step: u64, how: How) -> Vec<Said>
         std::thread::spawn(move || {
             let at_step = if rank == culprit { at_step } else { 0 };
             let transport = Box::new(Failing::new(Box::new(end), at_step, how));
-            let body = || (trial.body)(&World::new(Communicator::new(transport)));
+            let body = || (trial.body)(&RankContext::new(Communicator::new(transport)));
             let said = catch_unwind(AssertUnwindSafe(body)).ok();
             let said = said.map(|result| result.map_err(|error| error.to_string()));
             sender.send((rank, said)).unwrap();
@@ -81,7 +81,7 @@ fn threads_that_fail_at_every_step_are_named() {
 #[test]
 fn simulated_ranks_lost_or_stuck_at_every_step_are_named() {
     for (number, trial) in trials().into_iter().enumerate() {
-        let body = |communicator| (trial.body)(&World::new(communicator));
+        let body = |communicator| (trial.body)(&RankContext::new(communicator));
         let healthy = Sim { seed: number as u64, ..Sim::default() }.run(RANKS, body);
         assert!(healthy.results.iter().all(Result::is_ok), "{}: {healthy:?}", trial.name);
         for rank in 0..RANKS {
@@ -100,7 +100,7 @@ fn simulated_ranks_lost_or_stuck_at_every_step_are_named() {
 /// 1 if the rank that goes wrong gets an error.
 fn simulated(trial: Trial, culprit: usize, fault: Fault, seed: u64) -> u64 {
     let sim = Sim { seed, faults: vec![fault], ..Sim::default() };
-    let outcome = sim.run(RANKS, |communicator| (trial.body)(&World::new(communicator)));
+    let outcome = sim.run(RANKS, |communicator| (trial.body)(&RankContext::new(communicator)));
     for (rank, result) in outcome.results.iter().enumerate().filter(|(rank, _)| *rank != culprit) {
         let Err(error) = result else { continue };
         let said = Err(error.to_string());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pantile_comm::{Communicator, Options};
 use pantile_comm_net::{Hub, HubOptions, Seat, Secret, Security, random_id};
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_testkit::thinned;
 
 const SIZES: [usize; 5] = [3, 2, 1, 4, 7];
@@ -17,7 +17,7 @@ fn every_case_over_the_network() {
 #[test]
 fn every_case_over_the_network_in_parts() {
     // Three numbers are a part: nearly every message is cut, and takes turns.
-    let prepare = |world: &World| {
+    let prepare = |world: &RankContext| {
         world.engine().set_run_bytes(None);
         world.engine().set_part_bytes(24);
     };
@@ -27,7 +27,7 @@ fn every_case_over_the_network_in_parts() {
 #[test]
 fn every_case_over_the_network_scattered() {
     // Nothing is packed but what is combined, or does not ascend.
-    let prepare = |world: &World| {
+    let prepare = |world: &RankContext| {
         world.engine().set_run_bytes(Some(1));
         world.engine().set_part_bytes(240);
     };
@@ -37,7 +37,7 @@ fn every_case_over_the_network_scattered() {
 #[test]
 fn every_case_over_the_network_packed_by_some() {
     // One rank packs what another takes as it lies, and the other way round.
-    let prepare = |world: &World| {
+    let prepare = |world: &RankContext| {
         world.engine().set_run_bytes(world.rank().is_multiple_of(2).then_some(1));
         world.engine().set_part_bytes(1000);
     };
@@ -47,7 +47,7 @@ fn every_case_over_the_network_packed_by_some() {
 #[test]
 fn long_messages_over_the_network() {
     everything(&[1, 2, 4], |_| {}, pantile_suite::run_long);
-    let by_some = |world: &World| {
+    let by_some = |world: &RankContext| {
         let bytes = [None, Some(4096), Some(64 << 10)][world.rank() % 3];
         world.engine().set_run_bytes(bytes);
         world.engine().set_part_bytes(100_000);
@@ -55,7 +55,11 @@ fn long_messages_over_the_network() {
     everything(&[3], by_some, pantile_suite::run_long);
 }
 
-fn everything(sizes: &[usize], prepare: fn(&World), run: fn(&World) -> Result<usize, String>) {
+fn everything(
+    sizes: &[usize],
+    prepare: fn(&RankContext),
+    run: fn(&RankContext) -> Result<usize, String>,
+) {
     let hub = Hub::listen("127.0.0.1:0", Security::Plain, HubOptions::default()).unwrap();
     for size in thinned(sizes, sizes.len().min(2)) {
         let (world, secret) = (random_id().unwrap(), Secret::random().unwrap());
@@ -65,7 +69,7 @@ fn everything(sizes: &[usize], prepare: fn(&World), run: fn(&World) -> Result<us
             let seat = Seat { world, secret: secret.clone(), rank, addresses: addresses.clone() };
             std::thread::spawn(move || {
                 let net = hub.join(&seat, &Options::default()).unwrap();
-                let world = World::new(Communicator::new(Box::new(net)));
+                let world = RankContext::new(Communicator::new(Box::new(net)));
                 prepare(&world);
                 run(&world)
             })

@@ -1,7 +1,7 @@
 //! All cases on the simulator, whose messages overtake each other.
 
 use pantile_comm::sim::Sim;
-use pantile_spmd::World;
+use pantile_spmd::RankContext;
 use pantile_testkit::thinned;
 
 #[test]
@@ -10,7 +10,7 @@ fn every_case_on_the_simulator() {
         for seed in 0..2 {
             let sim = Sim { seed, ..Sim::default() };
             let outcome = sim.run(size, |communicator| {
-                let world = World::new(communicator);
+                let world = RankContext::new(communicator);
                 if seed > 0 {
                     // Three numbers are a part: nearly every message is cut, and takes turns.
                     world.engine().set_part_bytes(24);
@@ -27,7 +27,7 @@ fn every_case_on_the_simulator() {
 #[test]
 fn long_messages_on_the_simulator() {
     let outcome = Sim::default().run(3, |communicator| {
-        let world = World::new(communicator);
+        let world = RankContext::new(communicator);
         // The simulator takes bodies in one piece only: this asks for nothing.
         world.engine().set_run_bytes(Some(1));
         world.engine().set_part_bytes(100_000);

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use pantile::World;
+use pantile::Session;
 use pantile_cluster::{
-    Cluster, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Meter, Tell, Worker,
-    WorkerOptions,
+    Cluster, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Tell, Worker, WorkerOptions,
 };
+use pantile_engine::RemoteTraffic;
 use pantile_testkit::timing::soon;
 
 /// A coordinator with its workers, each a thread with a data port of its own.
@@ -74,15 +74,24 @@ impl Site {
         soon("the workers", || (count() >= workers).then_some(()));
     }
 
-    pub(crate) fn connect(&self, ranks: usize) -> (World, Meter) {
+    pub(crate) fn connect(&self, ranks: usize) -> (Session, Meter) {
         let mut options = ClusterOptions::default();
         options.ranks = ranks;
         self.connect_with(options)
     }
 
-    pub(crate) fn connect_with(&self, options: ClusterOptions) -> (World, Meter) {
+    pub(crate) fn connect_with(&self, options: ClusterOptions) -> (Session, Meter) {
         let cluster = Cluster::connect(&self.address(), options).unwrap();
-        let meter = cluster.meter();
-        (World::with_crew(cluster.into_crew()), meter)
+        let session = Session::with_executor(cluster.into_executor());
+        (session.clone(), Meter(session))
+    }
+}
+
+/// What a session has sent and received.
+pub(crate) struct Meter(Session);
+
+impl Meter {
+    pub(crate) fn read(&self) -> RemoteTraffic {
+        self.0.traffic().unwrap()
     }
 }

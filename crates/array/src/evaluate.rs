@@ -1,0 +1,323 @@
+//! From recorded operations to a program, and from there to elements.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
+
+use pantile_comm::{Call, CommError};
+use pantile_engine::{ArrayId, Error, Job};
+use pantile_ir::lower::Executable;
+use pantile_ir::{Place, Scalar};
+use pantile_plan::{Machine, Terrain};
+
+use super::compile_cache::CachedProgram;
+use super::fault::Fault;
+use super::graph::{Graph, Keys, Liveness};
+use super::here;
+use super::node::{Node, Stored, Tiles, lock, two_worlds};
+use super::session::Session;
+
+/// A walk through the graph, valid until the next walk.
+pub(crate) struct Walk {
+    graph: Graph,
+    liveness: Liveness,
+    keys: Keys,
+}
+
+/// The rest of an evaluation that is not quick: it lowers a program, or waits for ranks.
+#[must_use]
+pub struct Evaluation {
+    world: Session,
+    targets: Vec<Arc<Node>>,
+    walk: Option<Walk>,
+}
+
+impl Evaluation {
+    /// Does what is left, however long that takes.
+    ///
+    /// # Errors
+    /// As [`Array::compute`](super::Array::compute).
+    #[track_caller]
+    pub fn finish(self) -> Result<(), Fault> {
+        self.finish_at(&here())
+    }
+
+    /// The same; `place` is the line that asks for elements.
+    fn finish_at(self, place: &Place) -> Result<(), Fault> {
+        let world = &self.world;
+        world.check_process()?;
+        let evaluation_lock = lock(&world.inner.evaluation_lock);
+        world.settle()?;
+        // Nodes know their numbers in the last walk. What had no user then has none now.
+        let last = world.inner.marks.load(Ordering::Relaxed);
+        let walk = match self.walk.filter(|walk| walk.graph.mark == last) {
+            Some(walk) => Some(walk),
+            None => world.walk(&self.targets, place)?,
+        };
+        let Some(walk) = walk else { return Ok(()) };
+        let cached = world.cached(&walk.graph, &walk.liveness, walk.keys)?;
+        world.check_memory(&cached.1, place)?;
+        world.run(&evaluation_lock, &walk, cached)
+    }
+}
+
+impl Session {
+    /// Computes what these nodes stand for, and what others refer to on the way. `place` is the line
+    /// that asks for elements.
+    pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
+        match self.begin(targets.to_vec())? {
+            None => Ok(()),
+            Some(rest) => rest.finish_at(place),
+        }
+    }
+
+    /// The same if that is quick: nothing has to be lowered, and no rank or caller to be waited for.
+    /// Else what is left to do.
+    pub(crate) fn begin(&self, targets: Vec<Arc<Node>>) -> Result<Option<Evaluation>, Fault> {
+        let rest = |targets, walk| Ok(Some(Evaluation { world: self.clone(), targets, walk }));
+        let Some(evaluation_lock) = self.try_evaluation_lock() else { return rest(targets, None) };
+        // This process has all ranks: no other process is asked, or told this line.
+        let Some(walk) = self.walk(&targets, &Place::default())? else { return Ok(None) };
+        let found =
+            lock(&self.inner.compile_cache).find(walk.keys).filter(|(_, cached)| cached.inline);
+        match found {
+            None => rest(targets, Some(walk)),
+            Some(cached) => self.run(&evaluation_lock, &walk, cached).map(|()| None),
+        }
+    }
+
+    /// What these targets need, and the key of the program that computes it; nothing if all of it is
+    /// there.
+    fn walk(&self, targets: &[Arc<Node>], place: &Place) -> Result<Option<Walk>, Fault> {
+        let graph = self.graph_with_reads(targets)?;
+        if graph.order.is_empty() {
+            return Ok(None);
+        }
+        let liveness = self.agreed(&graph, targets, place)?;
+        let keys = graph.keys(&self.setting(), &liveness);
+        Ok(Some(Walk { graph, liveness, keys }))
+    }
+
+    /// The evaluation lock, if it is free, and this process has all ranks, and they run nothing: as long
+    /// as the caller holds it, it waits for no other thread.
+    pub(crate) fn try_evaluation_lock(&self) -> Option<MutexGuard<'_, ()>> {
+        if self.inner.is_forked() {
+            return None;
+        }
+        let evaluation_lock = self.inner.evaluation_lock.try_lock().ok()?;
+        if !self.inner.in_process {
+            return None;
+        }
+        let idle = || self.inner.executor.try_lock().is_ok_and(|executor| executor.is_idle());
+        (self.inner.hosted.len() == self.inner.size && idle()).then_some(evaluation_lock)
+    }
+
+    /// Waits for a program that still runs because its caller stopped waiting, and says so.
+    pub(crate) fn settle(&self) -> Result<(), Fault> {
+        let mut executor = lock(&self.inner.executor);
+        if !self.inner.is_interrupted.load(Ordering::Relaxed) {
+            return Ok(executor.settle()?);
+        }
+        let earlier = lock(&self.inner.interrupted).clone();
+        if let (Some(place), false) = (earlier, executor.is_idle()) {
+            let at = if place.line == 0 { String::new() } else { format!(" (written at {place})") };
+            let words = format!(
+                "waiting for the end of the computation that was interrupted before{at}; interrupt \
+                 again to stop waiting"
+            );
+            if let Some(report) = lock(&self.inner.report).as_ref() {
+                report(&words);
+            }
+        }
+        executor.settle()?;
+        *lock(&self.inner.interrupted) = None;
+        self.inner.is_interrupted.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Runs a program, and remembers where its results are. The caller holds the evaluation lock.
+    fn run(
+        &self,
+        _: &MutexGuard<'_, ()>,
+        Walk { graph, liveness, .. }: &Walk,
+        (key, cached): (u128, Arc<CachedProgram>),
+    ) -> Result<(), Fault> {
+        self.check_no_comm(&cached.executable)?;
+        graph.leaves.iter().for_each(|leaf| self.stage(leaf));
+        let ids: Vec<ArrayId> = cached.homes.iter().map(|_| self.inner.new_id()).collect();
+        let job = Arc::new(Job {
+            key,
+            parameters: if cached.open { parameters_of(graph) } else { Vec::new() },
+            arguments: graph.leaves.iter().zip(&liveness.donated).map(argument).collect(),
+            results: ids.clone(),
+            forget: self.inner.deferred_frees.take(),
+            executable: Arc::clone(&cached.executable),
+            recipe: Arc::clone(&cached.recipe),
+            inline: cached.inline,
+        });
+        let ran = lock(&self.inner.executor).run(&job);
+        let interrupted = ran == Err(Error::Interrupted);
+        match ran {
+            Ok(()) | Err(Error::Interrupted) => {}
+            Err(error) => return Err(error.into()),
+        }
+        // Also if the caller did not wait: the ranks come to the end of it.
+        let outputs = graph.order.iter().zip(&liveness.outputs).filter(|(_, outputs)| **outputs);
+        for (((node, _), id), home) in outputs.zip(ids).zip(&cached.homes) {
+            let (deferred_frees, home) = (Arc::clone(&self.inner.deferred_frees), Arc::clone(home));
+            *lock(&node.stored) =
+                Some(Stored { id, home, tiles: Tiles::default(), deferred_frees });
+            // What it was made of is not needed any more.
+            let made = lock(&node.made).take();
+            drop(made);
+            self.write_through(node)?;
+        }
+        self.reads_computed(graph);
+        self.inner.pending.store(0, Ordering::Relaxed);
+        if interrupted {
+            let place = graph.order.last().map(|node| node.place.clone());
+            *lock(&self.inner.interrupted) = place;
+            self.inner.is_interrupted.store(true, Ordering::Relaxed);
+            return Err(Error::Interrupted.into());
+        }
+        Ok(())
+    }
+
+    /// Refuses a program that moves something, if that is forbidden.
+    pub(crate) fn check_no_comm(&self, executable: &Executable) -> Result<(), Fault> {
+        if !self.inner.no_comm.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let terrain = Terrain::new(self.inner.windows);
+        let cost = executable
+            .cost(&Machine::default(), terrain)
+            .map_err(|error| Fault::new(error.to_string(), Place::default()))?;
+        match cost.steps.iter().find(|step| step.messages > 0) {
+            None => Ok(()),
+            Some(step) => Err(Fault::new(
+                format!(
+                    "a {} would move {} bytes between ranks, and nothing may move here",
+                    step.what, step.bytes
+                ),
+                step.place.clone(),
+            )),
+        }
+    }
+
+    /// What becomes of nodes. Where every process is a rank, what one of them refers to is kept by
+    /// all, because handles need not end on all of them at the same time.
+    fn agreed(
+        &self,
+        graph: &Graph,
+        targets: &[Arc<Node>],
+        place: &Place,
+    ) -> Result<Liveness, Fault> {
+        let mut liveness = graph.liveness(targets);
+        if self.ranks() > self.inner.hosted.len() {
+            let plain = graph.target_liveness(targets);
+            #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
+            let fingerprint = graph.keys(&self.setting(), &plain).whole as u64;
+            let (file, line) = (place.file.to_string().into(), place.line);
+            // A process in no-comm mode must not leave the others waiting.
+            let name = match self.inner.no_comm.load(Ordering::Relaxed) {
+                true => "compute where nothing may move",
+                false => "compute",
+            };
+            let given = lock(&self.inner.given).take();
+            let name = match &given {
+                Some((hash, _)) => format!("{name}, data {hash:016x}"),
+                None => name.to_owned(),
+            };
+            let call = Call { name: name.into(), fingerprint, file, line };
+            let needed = liveness.donated.iter().map(|donated| !donated);
+            let mut flags: Vec<bool> = liveness.outputs.iter().copied().chain(needed).collect();
+            let agreed = lock(&self.inner.executor).agree(&call, &mut flags);
+            agreed.map_err(|error| with_data(error, given))?;
+            let needed = flags.split_off(liveness.outputs.len());
+            liveness = Liveness {
+                outputs: flags,
+                donated: needed.into_iter().map(|flag| !flag).collect(),
+            };
+        }
+        Ok(liveness)
+    }
+
+    /// The program that computes these nodes, without running it.
+    pub(crate) fn plan(&self, targets: &[Arc<Node>]) -> Result<Arc<Executable>, Fault> {
+        self.check_process()?;
+        let _turn = lock(&self.inner.evaluation_lock);
+        let graph = self.graph(targets, &ends)?;
+        let liveness = graph.target_liveness(targets);
+        // Nothing is remembered: processes that look ahead must not differ from others later.
+        Ok(self.lower_now(&graph, &liveness, &[])?.executable)
+    }
+
+    /// Nodes up to those where the way ends, operands before users.
+    pub(crate) fn order(
+        &self,
+        targets: &[Arc<Node>],
+        ends: &dyn Fn(&Node) -> Result<bool, Fault>,
+    ) -> Result<Vec<Arc<Node>>, Fault> {
+        let (entered, left) = (self.inner.new_mark(), self.inner.new_mark());
+        let mut order = Vec::new();
+        let mut stack: Vec<Arc<Node>> = targets.iter().rev().cloned().collect();
+        while let Some(node) = stack.pop() {
+            if let Some(fault) = &node.fault {
+                return Err(fault.clone());
+            }
+            if node.is_stranger(&self.inner.deferred_frees) {
+                return Err(two_worlds(node.place.clone()));
+            }
+            if ends(&node)? || node.mark() == left {
+                continue;
+            }
+            if node.mark() == entered {
+                node.set_mark(left);
+                order.push(node);
+                continue;
+            }
+            // It is met again when its operands are in order.
+            node.set_mark(entered);
+            stack.push(Arc::clone(&node));
+            let made = lock(&node.made);
+            stack.extend(made.iter().flat_map(|made| made.operands.iter().rev().cloned()));
+        }
+        Ok(order)
+    }
+}
+
+/// What ranks disagree about may be the elements that processes gave, last at this line.
+fn with_data(error: Error, given: Option<(u64, Place)>) -> Fault {
+    let disagree = matches!(error, Error::Comm(CommError::Disagreement { .. }));
+    let mut fault = Fault::from(error);
+    if let Some((_, at)) = given.filter(|_| disagree) {
+        fault.message += &format!(
+            "; if their data differ, processes gave different elements for an array, at {at} or before"
+        );
+    }
+    fault
+}
+
+/// The values of the scalar parameters of a program.
+fn parameters_of(graph: &Graph) -> Vec<Scalar> {
+    graph.parameters().into_iter().map(|(_, value)| value).collect()
+}
+
+/// The name of a leaf; what is donated is not read any more.
+fn argument((leaf, donated): (&Arc<Node>, &bool)) -> ArrayId {
+    let mut stored = lock(&leaf.stored);
+    let Some(stored) = stored.as_mut() else { return ArrayId(0) };
+    if *donated {
+        stored.tiles = Tiles::default();
+    }
+    stored.id
+}
+
+/// Programs start from arrays that are stored.
+pub(crate) fn ends(node: &Node) -> Result<bool, Fault> {
+    if node.is_block() {
+        let message = "this is any block, not one of them: it has no elements to look at, and no \
+                       meaning outside of the function that got it";
+        return Err(Fault::new(message, node.place.clone()));
+    }
+    Ok(node.is_stored())
+}

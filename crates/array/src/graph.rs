@@ -1,0 +1,229 @@
+//! What has to be computed: nodes in order, the arrays they start from, and a key by which the
+//! program is known again.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use pantile_ir::lower::Setting;
+use pantile_ir::{Op, Scalar};
+
+use super::fault::Fault;
+use super::node::{Node, lock};
+use super::session::Session;
+
+/// Nodes to compute, operands before users, and the stored arrays that they read.
+///
+/// It is valid until the next walk: nodes know their numbers in it.
+pub(crate) struct Graph {
+    pub(crate) order: Vec<Arc<Node>>,
+    /// In the order in which they are first read: the arguments of the program.
+    pub(crate) leaves: Vec<Arc<Node>>,
+    /// The number of the walk: nodes that have it belong to this graph.
+    pub(crate) mark: u64,
+}
+
+/// Liveness of the nodes of a graph when its program has run.
+pub(crate) struct Liveness {
+    /// For every node: it is an output, because it was asked for or is still referred to.
+    pub(crate) outputs: Vec<bool>,
+    /// For every leaf: it is dead afterwards, so its memory is donated to the program.
+    pub(crate) donated: Vec<bool>,
+}
+
+/// Numbers of leaves are told from those of nodes by this bit.
+const LEAF: u64 = 1 << 63;
+
+impl Session {
+    /// What these targets need.
+    pub(crate) fn graph(
+        &self,
+        targets: &[Arc<Node>],
+        ends: &dyn Fn(&Node) -> Result<bool, Fault>,
+    ) -> Result<Graph, Fault> {
+        let order = self.order(targets, ends)?;
+        let mark = self.inner.new_mark();
+        let mut leaves: Vec<Arc<Node>> = Vec::new();
+        for (number, node) in order.iter().enumerate() {
+            node.meet(mark, number as u64);
+            let made = lock(&node.made);
+            for operand in made.iter().flat_map(|made| &made.operands) {
+                // Nodes in order have been met before.
+                if operand.meet(mark, LEAF | leaves.len() as u64) {
+                    leaves.push(Arc::clone(operand));
+                }
+            }
+        }
+        Ok(Graph { order, leaves, mark })
+    }
+}
+
+impl Graph {
+    /// Only the targets are outputs, and nothing is donated: what all processes know alike.
+    pub(crate) fn target_liveness(&self, targets: &[Arc<Node>]) -> Liveness {
+        let wanted = |node: &Arc<Node>| targets.iter().any(|target| Arc::ptr_eq(target, node));
+        let outputs = self.order.iter().map(wanted).collect();
+        Liveness { outputs, donated: vec![false; self.leaves.len()] }
+    }
+
+    /// What is not referred to from outside is neither an output nor needed afterwards.
+    pub(crate) fn liveness(&self, targets: &[Arc<Node>]) -> Liveness {
+        let mut inside = vec![0usize; self.order.len()];
+        let mut leaf_inside = vec![0usize; self.leaves.len()];
+        for node in &self.order {
+            for operand in lock(&node.made).iter().flat_map(|made| &made.operands) {
+                match operand.number() {
+                    leaf if leaf & LEAF != 0 => leaf_inside[index(leaf ^ LEAF)] += 1,
+                    node => inside[index(node)] += 1,
+                }
+            }
+        }
+        let outputs = self.order.iter().zip(inside).map(|(node, inside)| {
+            let wanted = targets.iter().filter(|target| Arc::ptr_eq(target, node)).count();
+            let cheap = lock(&node.made).as_ref().is_some_and(|made| made.operands.is_empty());
+            // One reference is the list's own, and one that of the world to an element read.
+            let inside = 1 + inside + usize::from(node.is_pinned());
+            wanted > 0 || (Arc::strong_count(node) > inside && !cheap)
+        });
+        let donated = self.leaves.iter().zip(leaf_inside);
+        let donated = donated.map(|(leaf, inside)| {
+            // Others keep what they know.
+            Arc::strong_count(leaf) == 1 + inside && leaf.opening().is_none()
+        });
+        Liveness { outputs: outputs.collect(), donated: donated.collect() }
+    }
+
+    /// The numbers in it that are written in the program.
+    pub(crate) fn parameters(&self) -> Vec<(Arc<Node>, Scalar)> {
+        let number = |node: &Arc<Node>| match lock(&node.made).as_ref().map(|made| &made.op) {
+            Some(Op::Constant(value)) => Some((Arc::clone(node), *value)),
+            _ => None,
+        };
+        self.order.iter().filter_map(number).collect()
+    }
+
+    /// Equal programs have equal keys, on every process.
+    pub(crate) fn keys(&self, setting: &Setting, liveness: &Liveness) -> Keys {
+        let (mut key, mut parameters) = (Key::default(), Key::default());
+        key.write_usize(setting.ranks);
+        key.write_usize(setting.steps_per_exchange);
+        for (node, outputs) in self.order.iter().zip(&liveness.outputs) {
+            let made = lock(&node.made);
+            let Some(made) = made.as_ref() else { continue };
+            match &made.op {
+                Op::Constant(value) => value.hash(&mut parameters),
+                op => op.hash(&mut key),
+            }
+            node.ty.hash(&mut key);
+            for operand in &made.operands {
+                key.write_u64(operand.number());
+            }
+            outputs.hash(&mut key);
+        }
+        for (leaf, donated) in self.leaves.iter().zip(&liveness.donated) {
+            let stored = lock(&leaf.stored);
+            let home = stored.as_ref().map_or(0, |stored| stored.home.fingerprint);
+            // Where it was made to live does not matter any more: its home says where it does.
+            (leaf.ty.shape(), leaf.ty.dtype()).hash(&mut key);
+            key.write_u128(home);
+            donated.hash(&mut key);
+        }
+        let open = key.both();
+        key.write_u128(parameters.both());
+        Keys { whole: key.both(), open }
+    }
+}
+
+/// What a program is known by.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys {
+    /// The program as it is.
+    pub(crate) whole: u128,
+    /// The program with any numbers.
+    pub(crate) open: u128,
+}
+
+fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Two sums of products of 64 bits each: quick, and long enough that chance does not meet.
+struct Key([u64; 2]);
+
+impl Default for Key {
+    fn default() -> Self {
+        Self([0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f])
+    }
+}
+
+impl Key {
+    fn both(&self) -> u128 {
+        let [one, other] = self.0;
+        (u128::from(one) << 64) | u128::from(other)
+    }
+}
+
+/// The upper and the lower half of a product, together.
+fn folded(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
+    #[allow(clippy::cast_possible_truncation, reason = "the halves")]
+    let (low, high) = (product as u64, (product >> 64) as u64);
+    low ^ high
+}
+
+impl Hasher for Key {
+    fn finish(&self) -> u64 {
+        self.0[0]
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.write_usize(bytes.len());
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let [one, other] = self.0;
+        self.0 = [
+            folded(one ^ value, 0xd6e8_feb8_6659_fd93).wrapping_add(other.rotate_left(29)),
+            folded(other ^ value.rotate_left(32), 0xa076_1d64_78bd_642f) ^ one.rotate_left(17),
+        ];
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[u64]) -> u128 {
+        let mut key = Key::default();
+        values.iter().for_each(|value| key.write_u64(*value));
+        key.both()
+    }
+
+    #[test]
+    fn keys_of_near_things_differ() {
+        let mut lists = std::collections::BTreeSet::new();
+        for a in 0..40 {
+            for b in 0..40 {
+                lists.extend([vec![a, b], vec![a, b, 0], vec![a, b << 32], vec![b, a, 1, a]]);
+            }
+        }
+        let keys: std::collections::BTreeSet<u128> = lists.iter().map(|list| of(list)).collect();
+        assert_eq!(keys.len(), lists.len());
+    }
+}

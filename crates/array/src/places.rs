@@ -1,0 +1,102 @@
+//! Where arrays live.
+
+use std::sync::Arc;
+
+use pantile_geometry::Distribution;
+use pantile_ir::{Env, Op, Type};
+
+use super::node::Node;
+use super::{Array, Session, here};
+
+impl Session {
+    /// A node's elements at a home: what has them there already, else what is recorded now.
+    fn once(&self, node: &Arc<Node>, home: &Distribution, record: impl FnOnce() -> Array) -> Array {
+        // Handles need not end on all processes at the same time, and all have to record the same.
+        if self.ranks() > self.inner.hosted.len() {
+            return record();
+        }
+        let key = home.fingerprint().0;
+        if let Some(known) = node.at_home(key) {
+            return Array::of(self, known);
+        }
+        let array = record();
+        if array.fault().is_none() {
+            node.remember(key, &array.node(&here()));
+        }
+        array
+    }
+}
+
+/// The type of an array that lives as a text says.
+fn ty_at(ty: &Type, dist: &str) -> Type {
+    match ty {
+        Type::Array(array) => Type::Array(array.placed(Some(Env::Spread(dist.to_owned())))),
+        other => other.clone(),
+    }
+}
+
+impl Array {
+    /// The same array living somewhere else; texts as in [`Session::dist`](super::Session::dist).
+    ///
+    /// Where one process speaks for all ranks, this version of the array moves once: as long as
+    /// the result is referred to, asking for it again gives it again. An assignment to either makes a
+    /// new version that the other does not see.
+    #[track_caller]
+    #[must_use]
+    pub fn redistribute(&self, dist: &str) -> Self {
+        let place = here();
+        let node = self.node(&place);
+        let ty = ty_at(&Type::array(&self.shape(), self.dtype()), dist);
+        let record =
+            |ty| Self::record(&self.world, Op::Redistribute, vec![Arc::clone(&node)], ty, place);
+        match pantile_ir::lower::home_of(&ty, &self.world.setting()) {
+            Ok(home) => self.world.once(&node, &home, || record(Ok(ty))),
+            Err(error) => record(Err(error.message)),
+        }
+    }
+
+    /// The same array, whole on every rank.
+    #[track_caller]
+    #[must_use]
+    pub fn replicate(&self) -> Self {
+        let place = here();
+        let node = self.node(&place);
+        let ty = Type::array(&self.shape(), self.dtype());
+        let home = pantile_ir::lower::home_of(&ty_at(&ty, "copies"), &self.world.setting());
+        let operands = vec![Arc::clone(&node)];
+        let record = || Self::record(&self.world, Op::Replicate, operands, Ok(ty), place);
+        match home {
+            Ok(home) => self.world.once(&node, &home, record),
+            Err(_) => record(),
+        }
+    }
+
+    /// The same array, whose ranks shall know so many cells of their neighbours, below and above
+    /// along each axis. The elements are the same: reads of neighbours find the widths they need by
+    /// themselves, and this only says which ones to expect.
+    ///
+    /// ```
+    /// use pantile::prelude::*;
+    /// let world = Session::threads(2)?;
+    /// let a = world.arange(0, 6, 1).halo(&[1], &[1]);
+    /// assert_eq!((a.get(s![2..]) - a.get(s![..-2])).to_vec::<i64>()?, [2, 2, 2, 2]);
+    /// # Ok::<(), Fault>(())
+    /// ```
+    #[track_caller]
+    #[must_use]
+    pub fn halo(&self, low: &[usize], high: &[usize]) -> Self {
+        let place = here();
+        let node = self.node(&place);
+        let ty = match low.len() == self.ndim() && high.len() == self.ndim() {
+            true => Ok(Type::array(&self.shape(), self.dtype())),
+            false => Err(format!(
+                "got {} and {} halo widths, expected one per axis: {}",
+                low.len(),
+                high.len(),
+                self.ndim()
+            )),
+        };
+        let op = Op::Halo { low: low.to_vec(), high: high.to_vec() };
+        Self::record(&self.world, op, vec![node], ty, place)
+    }
+}

@@ -1,0 +1,306 @@
+//! The world as one caller sees it: all ranks, and what they keep.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use pantile_comm::threads::MAX_RANKS;
+use pantile_comm::{Call, Communicator, Options, Rank};
+use pantile_engine::{ArrayId, Counters, DType, Error, ExecutorHandle, RemoteTraffic, Scheme};
+use pantile_geometry::Distribution;
+use pantile_ir::Place;
+use pantile_ir::lower::{Setting, home_of};
+
+use super::compile_cache::CompileCache;
+use super::deferred_free::{self, DeferredFrees};
+use super::fault::Fault;
+use super::here;
+use super::memory::Allowance;
+use super::node::lock;
+use super::reads::Reads;
+
+/// All ranks, as one caller sees them that writes array code as if for one machine.
+///
+/// Started plainly, the ranks are threads of this process. Started by `mpirun` or `srun`, every
+/// process is a rank and runs the same program.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) inner: Arc<Inner>,
+    /// Where arrays are made to live.
+    pub(crate) dist: Option<Arc<str>>,
+}
+
+/// Tells the user something.
+pub(crate) type Report = Box<dyn Fn(&str) + Send>;
+
+pub(crate) struct Inner {
+    pub(crate) size: usize,
+    /// The ranks that this process hosts.
+    pub(crate) hosted: Vec<Rank>,
+    pub(crate) executor: Mutex<ExecutorHandle>,
+    /// The process that has the ranks.
+    pub(crate) process: u64,
+    /// The evaluation lock: one caller at a time walks through the graph.
+    pub(crate) evaluation_lock: Mutex<()>,
+    /// Programs that were lowered before.
+    pub(crate) compile_cache: Mutex<CompileCache>,
+    /// Dropped arrays.
+    pub(crate) deferred_frees: Arc<DeferredFrees>,
+    /// True if ranks see each other's memory.
+    pub(crate) windows: bool,
+    /// True if this process has the memory of the ranks that it hosts.
+    pub(crate) in_process: bool,
+    pub(crate) ids: AtomicU64,
+    pub(crate) marks: AtomicU64,
+    /// The hash of what callers gave since the last program, and the line that gave last.
+    pub(crate) given: Mutex<Option<(u64, Place)>>,
+    /// Element reads that are not computed yet.
+    pub(crate) reads: Mutex<Reads>,
+    /// True if there may be some; looked at before and after every program.
+    pub(crate) has_reads: AtomicBool,
+    /// Operations recorded since the last program ran.
+    pub(crate) pending: AtomicUsize,
+    /// How many functions of blocks are being recorded, one in the other: nothing runs meanwhile by
+    /// itself.
+    pub(crate) recording: AtomicUsize,
+    /// Programs that were lowered.
+    pub(crate) lowered: AtomicU64,
+    /// Bytes that were put together for a caller who looked at a whole array.
+    pub(crate) gathered: AtomicU64,
+    /// True while nothing may move between ranks.
+    pub(crate) no_comm: AtomicBool,
+    /// Where the program was written that a caller stopped waiting for, until the ranks are done.
+    pub(crate) interrupted: Mutex<Option<Place>>,
+    /// True if there is such a place; looked at before every program.
+    pub(crate) is_interrupted: AtomicBool,
+    /// Told what a caller waits for, if that is not what it asked for.
+    pub(crate) report: Mutex<Option<Report>>,
+    /// What the ranks of this process may take.
+    pub(crate) allowance: Mutex<Allowance>,
+    /// Steps in time that one exchange of halos serves.
+    pub(crate) steps_per_exchange: AtomicUsize,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !self.is_forked() {
+            self.deferred_frees.close();
+        }
+    }
+}
+
+impl Session {
+    fn of(executor: ExecutorHandle) -> Self {
+        let inner = Inner {
+            size: executor.size(),
+            hosted: executor.hosted(),
+            windows: executor.has_windows(),
+            in_process: executor.is_in_process(),
+            executor: Mutex::new(executor),
+            process: pantile_engine::process(),
+            evaluation_lock: Mutex::default(),
+            compile_cache: Mutex::default(),
+            deferred_frees: Arc::default(),
+            ids: AtomicU64::new(0),
+            marks: AtomicU64::new(0),
+            given: Mutex::default(),
+            reads: Mutex::default(),
+            has_reads: AtomicBool::new(false),
+            pending: AtomicUsize::new(0),
+            recording: AtomicUsize::new(0),
+            lowered: AtomicU64::new(0),
+            gathered: AtomicU64::new(0),
+            no_comm: AtomicBool::new(false),
+            interrupted: Mutex::default(),
+            is_interrupted: AtomicBool::new(false),
+            report: Mutex::default(),
+            allowance: Mutex::default(),
+            steps_per_exchange: AtomicUsize::new(1),
+        };
+        let inner = Arc::new(inner);
+        if !inner.in_process {
+            deferred_free::start_sweeper(Arc::downgrade(&inner), Arc::clone(&inner.deferred_frees));
+        }
+        Self { inner, dist: None }
+    }
+
+    /// The ranks of an executor: this is how ranks that are elsewhere become a world.
+    #[must_use]
+    pub fn with_executor(executor: ExecutorHandle) -> Self {
+        Self::of(executor)
+    }
+
+    /// What went to remote ranks and came from them so far; nothing if ranks are in this process.
+    #[must_use]
+    pub fn traffic(&self) -> Option<RemoteTraffic> {
+        lock(&self.inner.executor).traffic()
+    }
+
+    /// True if this process has the memory of the ranks that it hosts, so that others can share it.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        self.inner.in_process
+    }
+
+    /// So many ranks, each a thread of this process.
+    ///
+    /// # Errors
+    /// If there are none, or more than [`MAX_RANKS`](pantile_comm::threads::MAX_RANKS).
+    pub fn threads(ranks: usize) -> Result<Self, Fault> {
+        if ranks == 0 {
+            return Err(Fault::new("got 0 ranks, expected at least 1", Default::default()));
+        }
+        if ranks > MAX_RANKS {
+            let words = format!("got {ranks} ranks, expected at most {MAX_RANKS} in one process");
+            return Err(Fault::new(words, Default::default()));
+        }
+        Ok(Self::of(ExecutorHandle::threads(ranks, &Options::default())))
+    }
+
+    /// One rank of many: the caller is this rank, and the callers of all other ranks run the same
+    /// program. Those that run another one are told which rank is at which line.
+    #[must_use]
+    pub fn on(communicator: Communicator) -> Self {
+        Self::of(ExecutorHandle::single(communicator))
+    }
+
+    /// The same world, in which arrays are made to live as a text says: `"block(r), whole"`,
+    /// `"x=2, y=*: block(x), block(y)"`, `"cyclic(r, 4)"`, `"copies"`, `"auto"`. A mesh axis of
+    /// size `*` takes the ranks that the others leave.
+    #[must_use]
+    pub fn dist(&self, text: &str) -> Self {
+        Self { inner: Arc::clone(&self.inner), dist: Some(text.into()) }
+    }
+
+    /// Number of ranks.
+    #[must_use]
+    pub fn ranks(&self) -> usize {
+        self.inner.size
+    }
+
+    /// The ranks that this process hosts.
+    #[must_use]
+    pub fn hosted(&self) -> &[Rank] {
+        &self.inner.hosted
+    }
+
+    /// Asks `stop` now and then while programs run on threads: if it says true, the caller that waits gets
+    /// a fault. The ranks go on to the end of the program, and the next caller waits for that
+    /// first; nothing is lost.
+    pub fn stop_waiting_if(&self, stop: impl Fn() -> bool + Send + 'static) {
+        lock(&self.inner.executor).stop_waiting_if(stop);
+    }
+
+    /// Calls `report` with a sentence when a caller has to wait for a program that an earlier caller
+    /// stopped waiting for.
+    pub fn report_waiting(&self, report: impl Fn(&str) + Send + 'static) {
+        *lock(&self.inner.report) = Some(Box::new(report));
+    }
+
+    /// What the ranks of this process have done so far, together.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        lock(&self.inner.executor).counters()
+    }
+
+    /// Bytes that were put together so far for callers who looked at whole arrays.
+    #[must_use]
+    pub fn gathered(&self) -> u64 {
+        self.inner.gathered.load(Ordering::Relaxed)
+    }
+
+    /// From now on (or until told otherwise) whatever would move elements between ranks is a fault
+    /// that names what and where; it then does not run. Gives what was so before.
+    pub fn forbid_movement(&self, no_comm: bool) -> bool {
+        self.inner.no_comm.swap(no_comm, Ordering::Relaxed)
+    }
+
+    /// From now on (or until told otherwise) one exchange of halos serves up to so many steps in
+    /// time that are computed together: halos are wider, and ranks compute in them what their
+    /// neighbours compute too. The results are the same, messages are fewer. 0 is 1. Gives what was
+    /// so before.
+    pub fn steps_per_exchange(&self, steps: usize) -> usize {
+        self.inner.steps_per_exchange.swap(steps.max(1), Ordering::Relaxed)
+    }
+
+    /// From now on (or until told otherwise) so many threads of each rank that this process hosts
+    /// share its large loops, reductions and copies, the rank's own among them. The results are the
+    /// same. Gives how many it were before.
+    ///
+    /// # Errors
+    /// If these are none, or more than 256.
+    pub fn threads_per_rank(&self, threads: usize) -> Result<usize, Fault> {
+        self.check_process()?;
+        let before = lock(&self.inner.executor).set_threads(threads);
+        before.map_err(|error| Fault::new(error.to_string(), Default::default()))
+    }
+
+    /// From now on (or until told otherwise) the threads of each rank that this process hosts cut the
+    /// loops and reductions that they share in this way. The results are the same. Gives how it was
+    /// before.
+    ///
+    /// # Errors
+    /// If the ranks are on the workers of a cluster: there it is said when workers are started.
+    pub fn scheme(&self, scheme: Scheme) -> Result<Scheme, Fault> {
+        self.check_process()?;
+        lock(&self.inner.executor).set_scheme(scheme).ok_or_else(|| {
+            let message = "got a scheme for ranks on the workers of a cluster: how their threads cut \
+                           loops is said where they are started, by `pantile worker --scheme`";
+            Fault::new(message, Default::default())
+        })
+    }
+
+    /// Waits for the callers of all processes; a single caller does not wait.
+    ///
+    /// # Errors
+    /// If they are elsewhere, or one of them is not there any more.
+    #[track_caller]
+    pub fn barrier(&self) -> Result<(), Fault> {
+        let place = here();
+        let (file, line) = (place.file.to_string().into(), place.line);
+        let call = Call { name: "barrier".into(), fingerprint: 0, file, line };
+        Ok(lock(&self.inner.executor).agree(&call, &mut [])?)
+    }
+
+    /// How many different programs were lowered so far: a loop that repeats itself adds none.
+    #[must_use]
+    pub fn lowered(&self) -> u64 {
+        self.inner.lowered.load(Ordering::Relaxed)
+    }
+
+    /// Where an array of this shape lives that is made to live as a text says; see
+    /// [`Session::dist`].
+    ///
+    /// # Errors
+    /// If there is no such distribution of that shape over these ranks.
+    pub fn home_of(&self, shape: &[usize], dist: &str) -> Result<Distribution, Fault> {
+        let ty = self.dist(dist).made_type(shape, DType::F64);
+        Ok(home_of(&ty, &self.setting())?)
+    }
+
+    /// Refuses to use ranks that stayed with the parent process.
+    pub(crate) fn check_process(&self) -> Result<(), Fault> {
+        if self.inner.is_forked() { Err(Error::Forked.into()) } else { Ok(()) }
+    }
+
+    pub(crate) fn setting(&self) -> Setting {
+        let steps_per_exchange = self.inner.steps_per_exchange.load(Ordering::Relaxed);
+        let looks = self.inner.windows;
+        Setting { ranks: self.ranks(), steps_per_exchange, looks, ..Setting::default() }
+    }
+}
+
+impl Inner {
+    /// True if this process was forked from the one that has the ranks: threads that held locks are
+    /// not here, so nothing is locked.
+    pub(crate) fn is_forked(&self) -> bool {
+        pantile_engine::process() != self.process
+    }
+
+    pub(crate) fn new_id(&self) -> ArrayId {
+        ArrayId(self.ids.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    pub(crate) fn new_mark(&self) -> u64 {
+        self.marks.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}

@@ -1,0 +1,251 @@
+//! Ranks that are threads of this process: a thread starts when its rank first has work.
+//!
+//! The caller's thread is no rank. It submits a program to those ranks that have something to do in it,
+//! and waits for completion. Other ranks are not woken: the caller notes their empty results. Small
+//! programs that need no communication run inline, on the caller's thread, rank after rank: waking
+//! threads would take longer. Of other small programs the caller's thread runs the share of the first
+//! rank, beside the threads of the others: it would only wait.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use pantile_comm::threads::Threads;
+use pantile_comm::{Communicator, Options, Rank, Transport};
+use pantile_kernels::lanes::Scratch;
+
+use super::handle::root_cause;
+use super::job_queue::JobQueue;
+use super::{Executor, Job, RankRuntime, Started};
+use crate::Error;
+use crate::loop_cache::LoopCache;
+
+/// Bytes of the stack of a rank; the system gives memory to what is used of them.
+const STACK_BYTES: usize = 2 << 20;
+
+/// The ranks of a process, each with a thread from its first work on.
+pub struct ThreadExecutor {
+    /// Each runs at most one job; only its thread touches it then.
+    ranks: Vec<Arc<Mutex<RankRuntime>>>,
+    pub(super) queue: Arc<JobQueue>,
+    /// The thread of each rank that has had work.
+    threads: Vec<Option<JoinHandle<()>>>,
+    stack_bytes: usize,
+    /// Scratch memory of loops that run inline.
+    scratch: Option<Box<Scratch>>,
+}
+
+impl ThreadExecutor {
+    /// So many ranks, and no thread yet.
+    #[must_use]
+    pub fn new(ranks: usize, options: &Options) -> Self {
+        let loop_cache = LoopCache::default();
+        // Preparing takes memory that is soon free again: at most one rank per core does it at a time.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let turns: Vec<Arc<Mutex<()>>> = (0..cores).map(|_| Arc::default()).collect();
+        let runtime = |transport: Threads| {
+            let turn = &turns[transport.rank() % cores];
+            let mut rank = RankRuntime::new(Communicator::new(Box::new(transport)));
+            rank.engine.set_loop_cache(&loop_cache);
+            rank.prepare_in_turn(turn);
+            rank
+        };
+        let world = Threads::world(ranks, options).into_iter();
+        Self {
+            ranks: world.map(|transport| Arc::new(Mutex::new(runtime(transport)))).collect(),
+            queue: Arc::new(JobQueue::new(ranks)),
+            threads: (0..ranks).map(|_| None).collect(),
+            stack_bytes: STACK_BYTES,
+            scratch: None,
+        }
+    }
+
+    /// Runs a program on the caller's thread, rank after rank.
+    fn run_inline(&mut self, job: &Job) -> Result<(), Error> {
+        let busy = self.busy(job);
+        let fault = root_cause(busy.iter().filter_map(|rank| self.run_rank(*rank, job).err()));
+        self.skip_idle(job, busy);
+        fault.map_or(Ok(()), Err)
+    }
+
+    /// Submits a program to the threads of the ranks.
+    ///
+    /// # Errors
+    /// A rank has work and gets no thread; then nothing was done, and ranks still wait for programs.
+    fn submit(&mut self, job: &Arc<Job>) -> Result<(), Error> {
+        let busy = self.busy(job);
+        let inline = busy.first().is_some_and(|first| lock(&self.ranks[*first]).runs_inline(job));
+        let (own, others) = busy.split_at(usize::from(inline));
+        for rank in others {
+            self.start_thread(*rank)?;
+        }
+        self.queue.submit(job, others, own.len());
+        for rank in own {
+            let done = self.run_rank(*rank, job);
+            self.queue.complete(done);
+        }
+        self.skip_idle(job, busy);
+        if inline {
+            self.queue.spin_until_idle();
+        }
+        Ok(())
+    }
+
+    /// Runs one rank's share of a program on the caller's thread, with the caller's scratch memory.
+    #[inline(always)]
+    fn run_rank(&mut self, rank: Rank, job: &Job) -> Result<(), Error> {
+        let mut runtime = lock(&self.ranks[rank]);
+        if self.ranks.len() == 1 {
+            // There is no other rank to share scratch memory with.
+            return runtime.run(job);
+        }
+        std::mem::swap(runtime.engine.loop_scratch(), &mut self.scratch);
+        let done = runtime.run(job);
+        std::mem::swap(runtime.engine.loop_scratch(), &mut self.scratch);
+        done
+    }
+
+    /// Starts the thread of a rank unless it is there.
+    fn start_thread(&mut self, rank: Rank) -> Result<(), Error> {
+        if self.threads[rank].is_some() {
+            return Ok(());
+        }
+        let (queue, runtime) = (Arc::clone(&self.queue), Arc::clone(&self.ranks[rank]));
+        let work = move || {
+            while let Some(job) = queue.next(rank) {
+                let done = lock(&runtime).run(&job);
+                drop(job);
+                queue.complete(done);
+            }
+        };
+        let builder = Builder::new().name(format!("rank {rank}")).stack_size(self.stack_bytes);
+        let thread = builder.spawn(work);
+        let refused = |error: std::io::Error| Error::NoThread { rank, reason: error.to_string() };
+        self.threads[rank] = Some(thread.map_err(refused)?);
+        Ok(())
+    }
+
+    /// The ranks that have something to do. A program for more ranks than there are is refused by
+    /// those that are there.
+    fn busy<'a>(&self, job: &'a Job) -> &'a [Rank] {
+        let busy = job.executable.busy_ranks();
+        &busy[..busy.partition_point(|rank| *rank < self.ranks.len())]
+    }
+
+    /// Notes for every rank that has nothing to do what becomes of its arrays.
+    fn skip_idle(&self, job: &Job, busy: &[Rank]) {
+        if busy.len() == self.ranks.len() {
+            return;
+        }
+        let empty = RankRuntime::empty_results(job);
+        let mut busy = busy.iter().peekable();
+        for (rank, runtime) in self.ranks.iter().enumerate() {
+            if busy.next_if(|next| **next == rank).is_none() {
+                lock(runtime).skip(job, &empty);
+            }
+        }
+    }
+}
+
+impl Executor for ThreadExecutor {
+    fn size(&self) -> usize {
+        self.ranks.len()
+    }
+
+    fn hosted(&self) -> Vec<Rank> {
+        (0..self.ranks.len()).collect()
+    }
+
+    fn is_in_process(&self) -> bool {
+        true
+    }
+
+    fn has_windows(&self) -> bool {
+        true
+    }
+
+    fn is_idle(&self) -> bool {
+        self.queue.is_idle()
+    }
+
+    fn started_threads(&self) -> usize {
+        self.threads.iter().flatten().count()
+    }
+
+    fn start(&mut self, job: &Arc<Job>) -> Result<Started, Error> {
+        match job.inline {
+            true => self.run_inline(job).map(|()| Started::Done),
+            false => self.submit(job).map(|()| Started::Running),
+        }
+    }
+
+    fn wait(&mut self, longest: Duration, faults: &mut Vec<Error>) -> bool {
+        let idle = self.queue.is_idle() || self.queue.wait_until_idle(longest);
+        if idle {
+            faults.extend(self.queue.take_faults());
+        }
+        idle
+    }
+
+    fn each_rank(&mut self, visit: &mut dyn FnMut(&mut RankRuntime)) {
+        self.ranks.iter().for_each(|rank| visit(&mut lock(rank)));
+    }
+
+    fn end(&mut self) {
+        self.queue.close();
+        for thread in self.threads.iter_mut().filter_map(Option::take) {
+            // A rank that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A rank that panicked has ended the world; what it has can still be looked at.
+fn lock(rank: &Mutex<RankRuntime>) -> MutexGuard<'_, RankRuntime> {
+    rank.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use pantile_ir::lower::{Recipe, Setting};
+
+    use super::*;
+
+    fn job(ranks: usize) -> Arc<Job> {
+        let text =
+            "func.func @main() -> i64 {\n  %a = arith.constant 7 : i64\n  return %a : i64\n}\n";
+        let program = pantile_ir::text::parse(text, "test").unwrap();
+        let setting = Setting { ranks, ..Setting::default() };
+        let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
+        let (executable, recipe) = (Arc::new(recipe.compile().unwrap()), Arc::new(recipe));
+        let (parameters, arguments, forget) = (Vec::new(), Vec::new(), Vec::new());
+        let results = vec![super::super::ArrayId(1)];
+        let inline = false;
+        Arc::new(Job { executable, recipe, key: 1, parameters, arguments, results, forget, inline })
+    }
+
+    #[test]
+    fn a_rank_without_a_thread_refuses_a_program_and_takes_the_next() {
+        let mut ranks = ThreadExecutor::new(2, &Options::default());
+        ranks.stack_bytes = usize::MAX / 4;
+        let error = ranks.submit(&job(2)).unwrap_err();
+        assert!(matches!(error, Error::NoThread { rank: 0, .. }), "{error}");
+        assert!(error.to_string().starts_with("rank 0 has work, but there is no thread for it: "));
+        assert!(ranks.started_threads() == 0 && ranks.is_idle());
+        ranks.stack_bytes = STACK_BYTES;
+        ranks.submit(&job(2)).unwrap();
+        ranks.end();
+        assert!(ranks.is_idle() && ranks.queue.take_faults().is_empty());
+    }
+
+    #[test]
+    fn a_program_for_another_number_of_ranks_is_refused() {
+        for made_for in [1, 3] {
+            let mut ranks = ThreadExecutor::new(2, &Options::default());
+            ranks.submit(&job(made_for)).unwrap();
+            ranks.end();
+            let faults = ranks.queue.take_faults();
+            assert!(faults.contains(&Error::WrongWorld { made_for, size: 2 }), "{faults:?}");
+        }
+    }
+}
