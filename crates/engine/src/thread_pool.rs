@@ -406,12 +406,12 @@ mod tests {
                 while arrived.load(Ordering::Acquire) < 2 {
                     std::thread::yield_now();
                 }
-                assert!(std::thread::current().id() == rank, "a pool_thread cannot");
+                assert!(std::thread::current().id() == rank, "a pool thread cannot");
                 Ok(())
             })
         }));
         let said = caught.expect_err("a panic");
-        assert_eq!(said.downcast_ref::<&str>(), Some(&"a pool_thread cannot"));
+        assert_eq!(said.downcast_ref::<&str>(), Some(&"a pool thread cannot"));
     }
 
     #[test]
