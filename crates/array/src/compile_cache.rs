@@ -1,9 +1,9 @@
 //! The compile cache: programs that were lowered before.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use pantile_engine::BoundedCache;
 use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::{Program, Scalar};
 
@@ -119,12 +119,20 @@ impl Session {
     }
 }
 
+/// Programs that are kept, and keys of programs that have been met; the oldest go first.
+const KEPT: usize = 256;
+
 /// Programs by their keys.
-#[derive(Default)]
 pub(crate) struct CompileCache {
-    cached: BTreeMap<u128, Arc<CachedProgram>>,
+    cached: BoundedCache<u128, Arc<CachedProgram>>,
     /// Programs that have been met, whatever their numbers.
-    seen: BTreeSet<u128>,
+    seen: BoundedCache<u128, ()>,
+}
+
+impl Default for CompileCache {
+    fn default() -> Self {
+        Self { cached: BoundedCache::of_count(KEPT), seen: BoundedCache::of_count(KEPT) }
+    }
 }
 
 impl CompileCache {
@@ -135,17 +143,14 @@ impl CompileCache {
 
     /// True if a program has been met before; it has then.
     fn has_seen(&mut self, open: u128) -> bool {
-        !self.seen.insert(open)
+        let seen = self.seen.get(&open).is_some();
+        self.seen.insert(open, (), 0);
+        seen
     }
 
     pub(crate) fn enter(&mut self, key: u128, cached: CachedProgram) -> Arc<CachedProgram> {
-        // A program that never repeats itself must not fill memory.
-        if self.cached.len() >= 256 {
-            self.cached.clear();
-            self.seen.clear();
-        }
         let cached = Arc::new(cached);
-        self.cached.insert(key, Arc::clone(&cached));
+        self.cached.insert(key, Arc::clone(&cached), 0);
         cached
     }
 }

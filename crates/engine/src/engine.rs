@@ -1,6 +1,5 @@
 //! One rank's engine: a communicator with compiled movements and memory to work with.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +16,9 @@ use crate::loop_cache::LoopCache;
 use crate::places::{Arrays, Frame};
 use crate::pool::Pool;
 use crate::thread_pool::ThreadPool;
-use crate::{Cells, Error, Movement, Scheme, ThreadsError, Tile, check_threads, gather};
+use crate::{
+    BoundedCache, Cells, Error, Movement, Scheme, ThreadsError, Tile, check_threads, gather,
+};
 
 /// Movements that are kept compiled; the oldest go first.
 const KEPT: usize = 512;
@@ -68,8 +69,7 @@ impl Counters {
 pub struct Engine {
     communicator: Communicator,
     terrain: Terrain,
-    movements: BTreeMap<Key, Arc<Movement>>,
-    order: VecDeque<Key>,
+    movements: BoundedCache<Key, Arc<Movement>>,
     scratch: Memory,
     staging: Vec<Memory>,
     tickets: Vec<Ticket>,
@@ -95,8 +95,7 @@ impl Engine {
             part_bytes: communicator.part_bytes(),
             run_bytes: communicator.run_bytes(),
             communicator,
-            movements: BTreeMap::new(),
-            order: VecDeque::new(),
+            movements: BoundedCache::of_count(KEPT),
             scratch: Memory::zeroed(0),
             staging: Vec::new(),
             tickets: Vec::new(),
@@ -226,7 +225,6 @@ impl Engine {
     pub fn set_large_bytes(&mut self, bytes: usize) {
         self.terrain.large_bytes = bytes;
         self.movements.clear();
-        self.order.clear();
     }
 
     /// Messages of more bytes are cut into parts, so that they are packed and unpacked while they
@@ -234,7 +232,6 @@ impl Engine {
     pub fn set_part_bytes(&mut self, bytes: usize) {
         self.part_bytes = bytes.max(1);
         self.movements.clear();
-        self.order.clear();
     }
 
     /// Messages whose elements lie in runs of at least so many bytes are sent from and received
@@ -243,7 +240,6 @@ impl Engine {
     pub fn set_run_bytes(&mut self, bytes: Option<usize>) {
         self.run_bytes = bytes.filter(|_| self.communicator.run_bytes().is_some());
         self.movements.clear();
-        self.order.clear();
     }
 
     /// The communicator.
@@ -530,14 +526,7 @@ impl Engine {
 
     fn keep(&mut self, key: Key, movement: Movement) -> Arc<Movement> {
         let movement = Arc::new(movement);
-        if self.movements.insert(key, Arc::clone(&movement)).is_none() {
-            self.order.push_back(key);
-        }
-        if self.order.len() > KEPT
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.movements.remove(&oldest);
-        }
+        self.movements.insert(key, Arc::clone(&movement), 0);
         self.counters.compiled += 1;
         movement
     }

@@ -30,6 +30,7 @@
 //! ```
 mod accumulate;
 mod aggregation;
+mod bounded_cache;
 mod cells;
 mod compile;
 mod cover;
@@ -52,6 +53,7 @@ mod thread_pool;
 mod thresholds;
 mod tile;
 
+pub use bounded_cache::BoundedCache;
 pub use cells::Cells;
 pub use engine::{Counters, Engine};
 pub use error::Error;

@@ -1,21 +1,24 @@
 //! Compiled loops that the ranks of a process share: equal bodies are compiled once.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pantile_kernels::lanes::Program;
 use pantile_lanes::Body;
 
-use crate::Error;
+use crate::{BoundedCache, Error};
 
 /// Loops that are kept, the oldest go first; programs that use them still have them.
 const KEPT: usize = 64;
 
 /// Compiled loops with their bodies. Clones are the same cache.
-#[derive(Clone, Default)]
-pub(crate) struct LoopCache(Arc<Mutex<Kept>>);
+#[derive(Clone)]
+pub(crate) struct LoopCache(Arc<Mutex<BoundedCache<Body, Arc<Program>>>>);
 
-type Kept = VecDeque<(Body, Arc<Program>)>;
+impl Default for LoopCache {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(BoundedCache::of_count(KEPT))))
+    }
+}
 
 impl LoopCache {
     /// The loop of a body, compiled now if it is new.
@@ -25,15 +28,11 @@ impl LoopCache {
     pub(crate) fn compiled(&self, body: &Body) -> Result<Arc<Program>, Error> {
         // Ranks that want the same loop wait for the first of them.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The newest is the most likely one: all ranks want it.
-        if let Some((_, program)) = kept.iter().rev().find(|(other, _)| other == body) {
+        if let Some(program) = kept.get(body) {
             return Ok(Arc::clone(program));
         }
-        if kept.len() >= KEPT {
-            kept.pop_front();
-        }
         let program = Arc::new(Program::compile(body)?);
-        kept.push_back((body.clone(), Arc::clone(&program)));
+        kept.insert(body.clone(), Arc::clone(&program), 0);
         Ok(program)
     }
 }

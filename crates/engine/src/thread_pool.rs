@@ -210,7 +210,7 @@ impl Team {
         let mut threads = Vec::new();
         for number in 1..=thread_pool {
             let own = Arc::clone(&board);
-            let name = format!("pool_thread {number}");
+            let name = format!("pool thread {number}");
             let spawned = std::thread::Builder::new().name(name).spawn(move || own.help(number));
             threads.extend(spawned);
         }

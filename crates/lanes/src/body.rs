@@ -200,7 +200,7 @@ impl Op {
 /// 1. Every node names earlier nodes only, with the types that its operation asks for.
 /// 2. No node is `C64` or `C128`.
 /// 3. `types` has one entry per node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Body {
     inputs: Vec<DType>,
     nodes: Vec<Op>,

@@ -8,7 +8,7 @@ use pantile_ir::lower::SlotId;
 use smallvec::SmallVec;
 
 use super::{ArrayId, Job};
-use crate::{Engine, Error, Input, Output, Runner, Tile};
+use crate::{BoundedCache, Engine, Error, Input, Output, Runner, Tile};
 
 /// Programs that a rank keeps prepared; the oldest go first.
 const KEPT: usize = 256;
@@ -21,7 +21,7 @@ pub(crate) const INLINE_WORK: usize = 1 << 22;
 pub struct RankRuntime {
     pub(crate) engine: Engine,
     pub(crate) store: BTreeMap<ArrayId, Arc<Tile>>,
-    runners: Vec<Ready>,
+    runners: BoundedCache<u128, Ready>,
     /// Results of a program on their way to the store; kept for its allocation.
     made: Vec<Output>,
     /// Held while a program is prepared.
@@ -40,7 +40,7 @@ struct Ready {
 
 impl RankRuntime {
     pub(crate) fn new(communicator: Communicator) -> Self {
-        let (store, runners) = (BTreeMap::new(), Vec::new());
+        let (store, runners) = (BTreeMap::new(), BoundedCache::of_count(KEPT));
         let (engine, made, preparing) = (Engine::new(communicator), Vec::new(), Arc::default());
         Self { engine, store, runners, made, preparing }
     }
@@ -52,7 +52,7 @@ impl RankRuntime {
 
     /// True if this rank has prepared a program that is small enough to run inline.
     pub(crate) fn runs_inline(&self, job: &Job) -> bool {
-        self.runners.iter().any(|ready| ready.key == job.key && ready.inline)
+        self.runners.get(&job.key).is_some_and(|ready| ready.inline)
     }
 
     /// Keeps this rank's elements of an array.
@@ -94,36 +94,6 @@ impl RankRuntime {
         })
     }
 
-    /// Takes the memory of a large program on all ranks, or on none: a rank without it would leave
-    /// the others waiting in the middle of it.
-    fn reserve(&mut self, at: usize) -> Result<(), Error> {
-        let Self { engine, runners, .. } = self;
-        let Ready { key, runner, large, .. } = &mut runners[at];
-        if !*large {
-            return Ok(());
-        }
-        let (rank, size) = (engine.rank(), engine.size());
-        let own = runner.reserve(engine);
-        let own = own.map_err(|error| Error::out_of_memory(rank, error, false));
-        if size == 1 {
-            return own;
-        }
-        let record = match &own {
-            Err(Error::OutOfMemory { reason, .. }) => reason.as_bytes(),
-            _ => &[],
-        };
-        let team: Vec<usize> = (0..size).collect();
-        #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
-        let call = Call::here("memory for a program", *key as u64);
-        let heard = engine.gather(&call, &team, record)?;
-        let short = heard.iter().position(|record| !record.is_empty());
-        short.map_or(Ok(()), |rank| {
-            runner.let_go();
-            let reason = String::from_utf8_lossy(&heard[rank]).into_owned();
-            Err(Error::OutOfMemory { rank, reason, ended: false })
-        })
-    }
-
     /// Results of a program on a rank that has nothing to do in it.
     pub(crate) fn empty_results(job: &Job) -> Vec<(ArrayId, Arc<Tile>)> {
         let slots = &job.executable.slots;
@@ -149,9 +119,9 @@ impl RankRuntime {
         for id in &job.forget {
             self.store.remove(id);
         }
-        let at = self.runner(job)?;
-        self.reserve(at)?;
-        let Self { engine, store, runners, made, .. } = self;
+        let Self { engine, store, runners, made, preparing } = self;
+        let ready = runners.get_or_try_insert(job.key, || Ready::new(engine, preparing, job))?;
+        ready.reserve(engine)?;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for number in &job.parameters {
             let tile = Tile::from_bytes(number.dtype(), number.as_bytes());
@@ -174,7 +144,7 @@ impl RankRuntime {
             Argument::Kept(tile) => Input::Borrowed(tile),
             Argument::Donated(tile) => Input::Donated(tile.take().unwrap_or_else(Tile::empty)),
         });
-        runners[at].runner.run_bound(engine, given, made)?;
+        ready.runner.run_bound(engine, given, made)?;
         for (number, one) in made.drain(..).enumerate() {
             let tile = match one {
                 Output::New(tile) => Some(Arc::new(tile)),
@@ -192,21 +162,44 @@ impl RankRuntime {
         }
         Ok(())
     }
+}
 
-    /// The place of the runner of a program, prepared if it is new.
-    fn runner(&mut self, job: &Job) -> Result<usize, Error> {
-        if let Some(at) = self.runners.iter().position(|ready| ready.key == job.key) {
-            return Ok(at);
-        }
-        if self.runners.len() >= KEPT {
-            self.runners.remove(0);
-        }
-        let _turn = self.preparing.lock().unwrap_or_else(PoisonError::into_inner);
-        let runner = Runner::new(&mut self.engine, Arc::clone(&job.executable))?;
+impl Ready {
+    /// Prepares a program, after those that others prepare.
+    fn new(engine: &mut Engine, preparing: &Mutex<()>, job: &Job) -> Result<Self, Error> {
+        let _turn = preparing.lock().unwrap_or_else(PoisonError::into_inner);
+        let runner = Runner::new(engine, Arc::clone(&job.executable))?;
         let inline = job.executable.work() <= INLINE_WORK;
         let large = !job.inline && job.executable.is_reserved();
-        self.runners.push(Ready { key: job.key, runner, inline, large });
-        Ok(self.runners.len() - 1)
+        Ok(Self { key: job.key, runner, inline, large })
+    }
+
+    /// Takes the memory of a large program on all ranks, or on none: a rank without it would leave
+    /// the others waiting in the middle of it.
+    fn reserve(&mut self, engine: &mut Engine) -> Result<(), Error> {
+        if !self.large {
+            return Ok(());
+        }
+        let (rank, size) = (engine.rank(), engine.size());
+        let own = self.runner.reserve(engine);
+        let own = own.map_err(|error| Error::out_of_memory(rank, error, false));
+        if size == 1 {
+            return own;
+        }
+        let record = match &own {
+            Err(Error::OutOfMemory { reason, .. }) => reason.as_bytes(),
+            _ => &[],
+        };
+        let team: Vec<usize> = (0..size).collect();
+        #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
+        let call = Call::here("memory for a program", self.key as u64);
+        let heard = engine.gather(&call, &team, record)?;
+        let short = heard.iter().position(|record| !record.is_empty());
+        short.map_or(Ok(()), |rank| {
+            self.runner.let_go();
+            let reason = String::from_utf8_lossy(&heard[rank]).into_owned();
+            Err(Error::OutOfMemory { rank, reason, ended: false })
+        })
     }
 }
 
