@@ -180,7 +180,7 @@ def _on_processes() -> bool:
     """True if ranks are the processes of a job."""
     if _world.current() is not None:
         return _world.on_processes()
-    return _core.launched() is not None and os.environ.get("PANTILE_BACKEND") != "threads"
+    return _core.has_processes()
 
 
 def _own_process() -> _core.Rank:

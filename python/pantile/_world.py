@@ -51,7 +51,7 @@ def init(
     """
     global _current, _processes, _forked
     _refuse_ranks()
-    if _forked and (backend == "mpi" or (backend is None and _launched())):
+    if _forked and (backend == "mpi" or (backend is None and _core.has_processes())):
         raise RuntimeError(
             "this process was forked from one of an MPI job, and MPI has no place for it: "
             'pt.init(backend="threads") starts a world of its own'
@@ -62,64 +62,33 @@ def init(
         raise TypeError(f'got cluster {cluster!r}, expected "HOST:PORT"')
     if cluster is not None and backend is not None:
         raise ValueError(f"got cluster={cluster!r} and backend={backend!r}, expected one of them")
-    named = None if cluster is not None else os.environ.get("PANTILE_BACKEND")
-    backend = backend or named or None
     if backend not in (None, "threads", "mpi"):
         raise ValueError(f'got backend {backend!r}, expected "threads" or "mpi"')
     if ranks is not None and ranks < 1:
         raise ValueError(f"got {ranks} ranks, expected at least 1")
     if threads is not None:
         threads = whole(threads, f"got {threads!r} threads of each rank, expected 1 to 256", 256)
-    address = _cluster(backend) if cluster is None else cluster
-    if address is not None:
-        address, ranks = _checked(address, ranks)
-        keys = keys or os.environ.get("PANTILE_CLUSTER_KEYS") or None
-        world = _core.World.cluster(address, ranks, threads, keys, token, insecure)
+    if cluster is None and backend is None:
+        cluster = _core.named_cluster()
+    if cluster is not None:
+        _check_address(cluster)
+        world = _core.World.cluster(cluster, ranks, threads, keys or None, token, insecure)
         if scheme is not None:
             world.scheme(scheme)
         _current, _processes, _forked = world, False, False
         return
     if keys is not None or token is not None or insecure:
         raise ValueError("got keys, a token or insecure without a cluster, expected cluster=HOST:PORT")
-    local, processes = _local(ranks, backend, threads)
+    world, processes = _core.World.start(ranks, backend, threads)
     if scheme is not None:
-        local.scheme(scheme)
-    _current, _processes, _forked = local, processes, False
+        world.scheme(scheme)
+    _current, _processes, _forked = world, processes, False
 
 
-def _local(ranks: int | None, backend: str | None, threads: int | None) -> tuple[_core.World, bool]:
-    """Ranks that are threads of this process, or processes of its job; and whether they are these."""
-    if backend == "mpi" and not _core.has_mpi:
-        raise RuntimeError(
-            "this pantile was built without MPI: install it again on a machine with mpicc in PATH"
-        )
-    if backend == "threads" or (backend is None and ranks is not None and not _launched()):
-        return _core.World.threads(ranks, threads), False
-    world = _core.World.from_env()
-    if backend == "mpi" and not _launched():
-        raise RuntimeError("MPI: start it with mpirun or srun, for example mpirun -n 4 python x.py")
-    if ranks is not None and world.ranks != ranks:
-        raise ValueError(f"got ranks={ranks}, but there are {world.ranks} processes")
-    if threads is not None:
-        world.threads_per_rank(threads)
-    return world, _launched()
-
-
-def _cluster(backend: str | None) -> str | None:
-    """The cluster that the environment names, if nothing else says where ranks are."""
-    if backend is not None or _launched():
-        return None
-    return os.environ.get("PANTILE_CLUSTER") or None
-
-
-def _checked(address: str, ranks: int | None) -> tuple[str, int | None]:
-    """Where a cluster is, and how many ranks it shall host if somebody says so."""
+def _check_address(address: str) -> None:
     host, colon, port = address.rpartition(":")
     if not (host and colon and port.isdecimal() and int(port) < 65536):
         raise ValueError(f'got cluster {address!r}, expected "HOST:PORT"')
-    if ranks is None and os.environ.get("PANTILE_RANKS"):
-        ranks = _core.thread_ranks()
-    return address, ranks
 
 
 def whole(value: int, sentence: str, most: int | None = None) -> int:
@@ -182,7 +151,7 @@ def on_cluster() -> bool:
     """True if the ranks of the world are on the workers of a cluster, or will be once it is started."""
     if _current is not None:
         return not _current.near
-    return _cluster(os.environ.get("PANTILE_BACKEND") or None) is not None
+    return _core.named_cluster() is not None
 
 
 def usual_ranks() -> int:
@@ -208,7 +177,3 @@ def _forget() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
-
-
-def _launched() -> bool:
-    return _core.launched() is not None

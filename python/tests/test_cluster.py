@@ -69,22 +69,26 @@ def test_ranks_are_those_that_workers_host_or_as_many_as_one_says(cluster, monke
 
 def test_worlds_of_the_environment(cluster, monkeypatch):
     monkeypatch.setenv("PANTILE_CLUSTER", cluster.address)
-    world = CORE.World.from_env()
+    pt.init()
+    world = pt._world.world()
     assert not world.near and world.ranks == 2
     monkeypatch.setenv("PANTILE_RANKS", "5")
     monkeypatch.setenv("PANTILE_THREADS", "2")
-    world = CORE.World.from_env()
+    pt.init()
+    world = pt._world.world()
     assert not world.near and world.ranks == 5 and world.threads_per_rank(1) == 2
-    for name, value, words in [
-        ("PANTILE_CLUSTER_KEYS", "/nowhere", f"PANTILE_CLUSTER is `{cluster.address}`: .*/nowhere"),
-        ("PANTILE_THREADS", "none", "PANTILE_THREADS is `none`"),
-        ("PANTILE_RANKS", "0", "PANTILE_RANKS is `0`"),
-        ("PANTILE_CLUSTER", "nowhere", "PANTILE_CLUSTER is `nowhere`"),
+    for name, value, kind, words in [
+        ("PANTILE_CLUSTER_KEYS", "/nowhere", ValueError, f"cluster {cluster.address}: .*/nowhere"),
+        ("PANTILE_THREADS", "none", pt.PantileError, "PANTILE_THREADS is `none`"),
+        ("PANTILE_RANKS", "0", pt.PantileError, "PANTILE_RANKS is `0`"),
+        ("PANTILE_CLUSTER", "nowhere", ValueError, "got cluster 'nowhere', expected \"HOST:PORT\""),
+        ("PANTILE_BACKEND", "gpu", pt.PantileError, "PANTILE_BACKEND is `gpu`"),
     ]:
         with monkeypatch.context() as patch:
             patch.setenv(name, value)
-            with pytest.raises(pt.PantileError, match=words):
-                CORE.World.from_env()
+            with pytest.raises(kind, match=words):
+                pt.init()
+            assert pt._world.world() is world, "what is refused changes nothing"
 
 
 def test_the_environment_names_a_cluster_unless_somebody_names_a_backend(cluster, monkeypatch):

@@ -40,8 +40,12 @@ impl World {
         token: Option<&str>,
         insecure: bool,
     ) -> PyResult<Self> {
-        let usual = || Environment::of_process().threads();
-        let threads = threads.map_or_else(usual, Ok).map_err(|error| launch(&error))?;
+        let environment = Environment::of_process();
+        let threads = threads.map_or_else(|| environment.threads(), Ok);
+        let threads = threads.map_err(|error| launch(&error))?;
+        let ranks = ranks.map_or_else(|| environment.ranks(), |ranks| Ok(Some(ranks)));
+        let ranks = ranks.map_err(|error| launch(&error))?;
+        let keys = keys.or_else(|| environment.cluster_keys());
         let guard = guard(keys, token, insecure).map_err(|error| refused(py, &address, error))?;
         let mut options = ClusterOptions::default();
         (options.ranks, options.guard) = (ranks.unwrap_or(0), guard);

@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use pantile::launch::Environment;
 use pyo3::prelude::*;
+
+use crate::world::launch;
 
 /// Adds the functions of this file to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(mpi_library, module)?)?;
     module.add_function(wrap_pyfunction!(thresholds, module)?)?;
-    module.add_function(wrap_pyfunction!(launched, module)?)
+    module.add_function(wrap_pyfunction!(launched, module)?)?;
+    module.add_function(wrap_pyfunction!(named_cluster, module)?)?;
+    module.add_function(wrap_pyfunction!(has_processes, module)?)
 }
 
 /// Runs the command with these words, its name first, and gives the exit code.
@@ -36,6 +41,18 @@ fn mpi_library() -> Option<String> {
 /// launcher did.
 #[pyfunction]
 fn launched() -> Option<usize> {
-    let found = pantile::launch::Environment::of_process().launched();
+    let found = Environment::of_process().launched();
     found.map(|launched| launched.ranks.unwrap_or(0))
+}
+
+/// The cluster that the environment names, if nothing else in it says where ranks are.
+#[pyfunction]
+fn named_cluster() -> Option<String> {
+    Environment::of_process().cluster()
+}
+
+/// True if the environment says that ranks are the processes of a job.
+#[pyfunction]
+fn has_processes() -> PyResult<bool> {
+    Environment::of_process().has_processes().map_err(|error| launch(&error))
 }

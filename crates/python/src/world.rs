@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pantile::array::Fault;
 use pantile::geometry::grid::auto_grid;
-use pantile::launch::{Choice, Environment};
+use pantile::launch::Choice;
 use pantile::{Backend, Launch, LaunchError, array};
 use pantile_engine::{Error, Scheme, SchemeError};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -123,32 +123,42 @@ fn lost(words: &str, worker: &str) -> PyErr {
 }
 
 pub(crate) fn launch(error: &LaunchError) -> PyErr {
-    PantileError::new_err(error.to_string())
+    match error {
+        LaunchError::Processes { asked, started } => {
+            PyValueError::new_err(format!("got ranks={asked}, but there are {started} processes"))
+        }
+        _ => PantileError::new_err(error.to_string()),
+    }
 }
 
 #[pymethods]
 impl World {
-    /// So many ranks as threads, each with so many threads; or as many as the environment says.
+    /// Ranks of this process, or the processes of its job, as is asked for, and else as the environment
+    /// says; and whether they are processes.
     #[staticmethod]
-    #[pyo3(signature = (ranks=None, threads=None))]
-    fn threads(py: Python<'_>, ranks: Option<usize>, threads: Option<usize>) -> PyResult<Self> {
-        let choice = Choice { backend: Some(Backend::Threads), ranks, threads, scheme: None };
-        let inner = py.detach(|| Launch::choose(choice)?.session());
-        let inner = inner.map_err(|error| launch(&error))?;
-        listen(&inner);
-        Ok(Self { inner })
-    }
-
-    /// As the environment says.
-    #[staticmethod]
-    fn from_env(py: Python<'_>) -> PyResult<Self> {
-        let inner = py.detach(|| match Environment::of_process().launched() {
-            None => pantile::session(),
-            Some(_) => process_session(),
+    #[pyo3(signature = (ranks=None, backend=None, threads=None))]
+    fn start(
+        py: Python<'_>,
+        ranks: Option<usize>,
+        backend: Option<&str>,
+        threads: Option<usize>,
+    ) -> PyResult<(Self, bool)> {
+        let named = |one: &Backend| Some(one.name()) == backend;
+        let backend = Backend::ALL.into_iter().find(named);
+        let choice = Choice { backend, ranks, threads, scheme: None };
+        let started = py.detach(|| {
+            let launch = Launch::choose(choice)?;
+            match launch.backend() {
+                Backend::Mpi => Ok((process_session(&launch)?, true)),
+                _ => Ok((launch.session()?, false)),
+            }
         });
-        let inner = inner.map_err(|error| launch(&error))?;
+        let (inner, processes) = started.map_err(|error| launch(&error))?;
+        if let Some(asked) = ranks.filter(|asked| *asked != inner.ranks()) {
+            return Err(launch(&LaunchError::Processes { asked, started: inner.ranks() }));
+        }
         listen(&inner);
-        Ok(Self { inner })
+        Ok((Self { inner }, processes))
     }
 
     /// Number of ranks.

@@ -11,6 +11,8 @@ use pantile_engine::{SchemeError, ThreadsError};
 pub enum LaunchError {
     /// `PANTILE_DEADLINE` cannot be read.
     Deadline(OptionsError),
+    /// `PANTILE_BACKEND` names no backend.
+    Backend(String),
     /// `PANTILE_RANKS` is no positive number.
     Ranks(String),
     /// A rank cannot have so many threads, or `PANTILE_THREADS` is no number.
@@ -54,6 +56,9 @@ impl fmt::Display for LaunchError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Deadline(error) => error.fmt(out),
+            Self::Backend(text) => {
+                write!(out, "PANTILE_BACKEND is `{text}`, expected `threads`, `sim` or `mpi`")
+            }
             Self::Ranks(text) => {
                 write!(out, "PANTILE_RANKS is `{text}`, expected a positive number of ranks")
             }

@@ -55,7 +55,8 @@ impl Backend {
 /// What a caller asks for; the environment says the rest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Choice {
-    /// What ranks are; else processes if a launcher started this one, else threads.
+    /// What ranks are; else as `PANTILE_BACKEND` says, else processes if a launcher started this one,
+    /// else threads.
     pub backend: Option<Backend>,
     /// How many; else as many as processes were started, `PANTILE_RANKS`, or one per core.
     pub ranks: Option<usize>,
@@ -109,8 +110,10 @@ impl Launch {
 
     fn chosen(choice: Choice, environment: &Environment) -> Result<Self, LaunchError> {
         let job = environment.launched();
+        let named =
+            choice.backend.map_or_else(|| environment.backend(), |named| Ok(Some(named)))?;
         let usual = if job.is_some() { Backend::Mpi } else { Backend::Threads };
-        let backend = choice.backend.unwrap_or(usual);
+        let backend = named.unwrap_or(usual);
         let ranks = match (backend, job) {
             (Backend::Mpi, _) if cfg!(not(feature = "mpi")) => return Err(LaunchError::WithoutMpi),
             (Backend::Mpi, None) => return Err(LaunchError::NotLaunched),
@@ -329,5 +332,28 @@ mod tests {
         let asked = chosen(asked, &said).expect("it is asked for");
         assert_eq!((asked.ranks(), asked.threads), (Some(3), 1));
         assert_eq!(usual.scheme.name(), "GSS");
+    }
+
+    #[test]
+    fn a_backend_that_is_named_hides_launchers_and_clusters() {
+        let on = |lookup| Environment::with(lookup);
+        let plain = on(|name| (name == "PANTILE_CLUSTER").then(|| "there:1".into()));
+        assert_eq!((plain.cluster(), plain.has_processes()), (Some("there:1".into()), Ok(false)));
+        let threads = on(|name| match name {
+            "PANTILE_BACKEND" => Some("threads".into()),
+            "PANTILE_CLUSTER" => Some("there:1".into()),
+            "OMPI_COMM_WORLD_SIZE" => Some("3".into()),
+            _ => None,
+        });
+        assert_eq!((threads.cluster(), threads.has_processes()), (None, Ok(false)));
+        let launch = chosen(Choice::default(), &threads).expect("threads in a job");
+        assert_eq!(launch.backend(), Backend::Threads);
+        let wrong = on(|name| (name == "PANTILE_BACKEND").then(|| "gpu".into()));
+        let error = chosen(Choice::default(), &wrong).unwrap_err();
+        assert_eq!(error, LaunchError::Backend("gpu".into()));
+        let sentence = "PANTILE_BACKEND is `gpu`, expected `threads`, `sim` or `mpi`";
+        assert_eq!(error.to_string(), sentence);
+        let empty = on(|name| name.starts_with("PANTILE_").then(|| " ".into()));
+        assert_eq!((empty.backend(), empty.cluster()), (Ok(None), None));
     }
 }

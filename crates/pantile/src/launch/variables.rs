@@ -7,7 +7,7 @@ use pantile_comm::Options;
 use pantile_comm_mpi::{Launched, launched};
 use pantile_engine::{Scheme, threads_from_text};
 
-use super::LaunchError;
+use super::{Backend, LaunchError};
 
 /// An environment variable that Pantile reads.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,10 @@ const fn variable(name: &'static str, meaning: &'static str) -> Variable {
 
 /// All of them. Those of the last group are read by the crates named there, once per process.
 pub const VARIABLES: &[Variable] = &[
+    variable(
+        BACKEND,
+        "threads or mpi: what ranks are; else processes if a launcher started this one",
+    ),
     variable(RANKS, "number of ranks as threads of this process; else one per core"),
     variable(THREADS, "threads of each rank, 1 to 256; else 1"),
     variable(SCHEME, "how the threads of a rank cut the loops that they share; else EVEN"),
@@ -38,6 +42,7 @@ pub const VARIABLES: &[Variable] = &[
     variable("PANTILE_GUARD", "1: every buffer ends at a page without access (`memory`)"),
 ];
 
+pub(crate) const BACKEND: &str = "PANTILE_BACKEND";
 pub(crate) const RANKS: &str = "PANTILE_RANKS";
 pub(crate) const THREADS: &str = "PANTILE_THREADS";
 pub(crate) const SCHEME: &str = "PANTILE_SCHEME";
@@ -75,6 +80,11 @@ impl Environment {
         Some((self.lookup)(name)?.to_string_lossy().into_owned())
     }
 
+    /// What a variable says that says nothing if it is empty.
+    fn said(&self, name: &str) -> Option<String> {
+        self.text(name).filter(|text| !text.trim().is_empty())
+    }
+
     /// The job of `mpirun` or `srun` that this process is a part of, if it is.
     #[must_use]
     pub fn launched(&self) -> Option<Launched> {
@@ -92,6 +102,24 @@ impl Environment {
     pub fn local_processes(&self) -> Option<usize> {
         let known = |name: &&str| self.text(name)?.trim().parse().ok();
         LOCAL_SIZES.iter().find_map(known).filter(|processes| *processes > 0)
+    }
+
+    /// `PANTILE_BACKEND`, if it says anything.
+    ///
+    /// # Errors
+    /// It names no backend.
+    pub fn backend(&self) -> Result<Option<Backend>, LaunchError> {
+        let Some(text) = self.said(BACKEND) else { return Ok(None) };
+        let named = Backend::ALL.into_iter().find(|backend| backend.name() == text.trim());
+        named.map(Some).ok_or(LaunchError::Backend(text))
+    }
+
+    /// True if ranks are the processes of a job, unless a caller says otherwise.
+    ///
+    /// # Errors
+    /// As [`Environment::backend`].
+    pub fn has_processes(&self) -> Result<bool, LaunchError> {
+        Ok(self.backend()?.map_or(self.launched().is_some(), |named| named == Backend::Mpi))
     }
 
     /// `PANTILE_RANKS`.
@@ -130,16 +158,17 @@ impl Environment {
         Options::from_text(self.text(DEADLINE).as_deref()).map_err(LaunchError::Deadline)
     }
 
-    /// The coordinator that `PANTILE_CLUSTER` names, unless a launcher has started this process.
+    /// The coordinator that `PANTILE_CLUSTER` names, unless a launcher has started this process or
+    /// `PANTILE_BACKEND` says what ranks are.
     #[must_use]
     pub fn cluster(&self) -> Option<String> {
-        let named = self.text(CLUSTER).filter(|text| !text.trim().is_empty());
-        named.filter(|_| self.launched().is_none())
+        let elsewhere = || self.launched().is_some() || self.said(BACKEND).is_some();
+        self.said(CLUSTER).filter(|_| !elsewhere())
     }
 
     /// The folder that `PANTILE_CLUSTER_KEYS` names.
     #[must_use]
     pub fn cluster_keys(&self) -> Option<PathBuf> {
-        (self.lookup)(CLUSTER_KEYS).map(PathBuf::from)
+        (self.lookup)(CLUSTER_KEYS).filter(|path| !path.is_empty()).map(PathBuf::from)
     }
 }

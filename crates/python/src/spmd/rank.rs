@@ -162,10 +162,10 @@ fn place_of(inner: &Inner) -> (usize, usize) {
 }
 
 /// The session on the processes of a job.
-pub(crate) fn process_session() -> Result<array::Session, LaunchError> {
+pub(crate) fn process_session(launch: &Launch) -> Result<array::Session, LaunchError> {
     let inner = process()?;
     let end = End::new(&inner, &Line::default(), place_of(&inner));
-    Launch::from_environment()?.session_on(Communicator::new(Box::new(end)))
+    launch.session_on(Communicator::new(Box::new(end)))
 }
 
 /// The one MPI of this process, which arrays and partitions share. It is left when it is not needed
