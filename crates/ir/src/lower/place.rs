@@ -178,11 +178,16 @@ pub(crate) fn beside(
         let owned = owned(map, coordinate);
         let part = part_beyond(by, coordinate, stretch, beyond);
         let window = reached(along, part).unwrap_or((owned.0, owned.0));
-        let both = window.0 < window.1 && owned.0 < owned.1;
-        let apart = both && (window.0 > owned.1 || window.1 < owned.0);
-        (!apart).then_some(window)
+        is_halo(window, owned).then_some(window)
     };
     (0..map.parts()).map(window).collect()
+}
+
+/// The threshold between halos and copies: a window that touches what a rank owns is held as a halo
+/// around it, however wide; elements farther away get a copy of their own.
+fn is_halo(window: (i64, i64), owned: (i64, i64)) -> bool {
+    let empty = window.0 >= window.1 || owned.0 >= owned.1;
+    empty || (window.0 <= owned.1 && window.1 >= owned.0)
 }
 
 /// The smallest interval around both; `(0, 0)` is empty.

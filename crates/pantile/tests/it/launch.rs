@@ -206,3 +206,22 @@ fn one_of_many_without_mpi_stops_with_a_sentence() {
     assert!(!fine && text.contains("build it with the feature `mpi`"), "{text}");
     assert!(text.contains(&LaunchError::WithoutMpi.to_string()), "{text}");
 }
+
+#[test]
+fn the_page_of_variables_is_their_table() {
+    let row = |variable: &pantile::launch::Variable| {
+        format!("| `{}` | {} |\n", variable.name, variable.meaning)
+    };
+    let rows: String = pantile::launch::VARIABLES.iter().map(row).collect();
+    let page = format!(
+        "# Environment variables\n\nOptions and arguments of programs weigh more than variables. This table is \
+         that of\n`pantile::launch::VARIABLES`; a test compares them, `BLESS=1` renews the page.\n\n\
+         | variable | meaning |\n|---|---|\n{rows}"
+    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/environment.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(written, page, "BLESS=1 cargo test -p pantile --test it variables");
+}

@@ -3,5 +3,6 @@
 
 mod crates;
 mod documents;
+mod environment;
 mod errors;
 mod files;
