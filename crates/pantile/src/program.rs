@@ -16,15 +16,17 @@ use pantile_spmd::RankContext;
 ///
 /// ```
 /// use pantile::ir::lower::Setting;
+/// use pantile::ir::text::parse;
 /// use pantile::program::CompiledProgram;
 ///
-/// let text = "func.func @main() -> !ndarray.ndarray<3xf64> {
+/// let text = r#"func.func @main() -> !ndarray.ndarray<3xf64, #pantile.dist<"block(r)">> {
 ///     %two = arith.constant 2.0 : f64
-///     %list = ndarray.create %two : (f64) -> !ndarray.ndarray<3xf64>
-///     return %list : !ndarray.ndarray<3xf64>
-/// }";
+///     %list = ndarray.create value %two : (f64) -> !ndarray.ndarray<3xf64, #pantile.dist<"block(r)">>
+///     return %list : !ndarray.ndarray<3xf64, #pantile.dist<"block(r)">>
+/// }"#;
+/// let program = parse(text, "two").map_err(|faults| faults[0].clone())?;
 /// let setting = Setting { ranks: 2, ..Setting::default() };
-/// let program = CompiledProgram::compile(text.parse()?, setting)?;
+/// let program = CompiledProgram::compile(program, setting)?;
 /// let lengths = pantile::Launch::threads(2).run(|rank| {
 ///     let (results, _) = program.on_rank(rank)?.run(&[], None)?;
 ///     Ok::<_, pantile::Error>(results[0].len())
