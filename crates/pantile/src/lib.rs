@@ -35,6 +35,7 @@ pub use pantile_array::{Array, Session, s};
 #[cfg(feature = "cluster")]
 pub use pantile_cluster as cluster;
 pub use pantile_comm::{CommError, Failure, Options, RankError, sim, threads};
+pub use pantile_draw as draw;
 pub use pantile_engine::Scheme;
 pub use pantile_geometry as geometry;
 pub use pantile_geometry::{Axis, Cuts, Direction, Distribution, Extent, Kind, Mesh, Operator};

@@ -29,7 +29,6 @@
 mod between;
 mod check;
 mod cost;
-pub mod draw;
 mod effort;
 mod error;
 mod form;

@@ -3,13 +3,13 @@
 
 use pantile_geometry::teams::{AxisChoice, Group, Groups, Movement, Partition};
 
-use super::canvas::{Anchor, Canvas, at};
-use super::cube::{self, Face, heading, row};
-use super::error::{DrawError, check_count};
-use super::legend::{self, Mark};
-use super::palette::COLOURS;
-use super::svg::Svg;
-use super::words::{counted, rank_list, real};
+use crate::canvas::{Anchor, Canvas, at};
+use crate::cube::{self, Face, heading, row};
+use crate::error::{DrawError, check_count};
+use crate::legend::{self, Mark};
+use crate::palette::COLOURS;
+use crate::svg::Svg;
+use crate::words::{counted, rank_list, real};
 
 /// The most groups in a picture.
 const GROUPS: usize = 48;
@@ -17,7 +17,7 @@ const GROUPS: usize = 48;
 const IN_ROW: usize = 4;
 
 /// The picture of a broadcast or a sum-reduction.
-pub(super) fn movement(groups: &Groups) -> Result<Svg, DrawError> {
+pub(crate) fn movement(groups: &Groups) -> Result<Svg, DrawError> {
     let (small, large) = (groups.small(), groups.large());
     cube::check(small)?;
     cube::check(large)?;
@@ -110,7 +110,7 @@ fn fan(groups: &Groups, cell: usize, group: &Group) -> Canvas {
 }
 
 /// The picture of an all-sum-reduction.
-pub(super) fn allreduction(partition: &Partition, axes: &AxisChoice) -> Result<Svg, DrawError> {
+pub(crate) fn allreduction(partition: &Partition, axes: &AxisChoice) -> Result<Svg, DrawError> {
     cube::check(partition)?;
     let teams: Vec<Partition> = partition.allreductions(axes)?.take(GROUPS + 1).collect();
     let cells = partition.allreduction_cells(axes)?;

@@ -2,16 +2,16 @@
 
 use pantile_geometry::Distribution;
 
-use super::canvas::{Anchor, Canvas, at};
-use super::distribution::{self, block, letters_in};
-use super::error::{DrawError, check_count};
-use super::exchange;
-use super::flow::{self, Pairs};
-use super::legend::{self, Mark};
-use super::matrix::{self, Table};
-use super::svg::Svg;
-use super::words::{clipped, counted, wrapped};
-use crate::{Plan, Round, Step, Transfer};
+use crate::canvas::{Anchor, Canvas, at};
+use crate::distribution::{self, block, letters_in};
+use crate::error::{DrawError, check_count};
+use crate::exchange;
+use crate::flow::{self, Pairs};
+use crate::legend::{self, Mark};
+use crate::matrix::{self, Table};
+use crate::svg::Svg;
+use crate::words::{clipped, counted, wrapped};
+use pantile_plan::{Plan, Round, Step, Transfer};
 
 /// The most panels.
 const STEPS: usize = 24;
@@ -21,7 +21,7 @@ const ARROWS: usize = 150;
 const CROWDED: usize = 40;
 
 /// The picture of a plan.
-pub(super) fn picture(plan: &Plan) -> Result<Svg, DrawError> {
+pub(crate) fn picture(plan: &Plan) -> Result<Svg, DrawError> {
     check_steps(plan)?;
     let count = plan.steps().len();
     let mut canvas = Canvas::default();
@@ -35,7 +35,7 @@ pub(super) fn picture(plan: &Plan) -> Result<Svg, DrawError> {
 }
 
 /// The table of a plan.
-pub(super) fn table(plan: &Plan) -> Result<Svg, DrawError> {
+pub(crate) fn table(plan: &Plan) -> Result<Svg, DrawError> {
     check_steps(plan)?;
     let mut canvas = Canvas::default();
     let mut y = 0.0;
@@ -57,7 +57,7 @@ fn check_steps(plan: &Plan) -> Result<(), DrawError> {
 }
 
 /// Puts a panel below what is there, with a rule between them.
-pub(super) fn stack(canvas: &mut Canvas, panel: Canvas) {
+pub(crate) fn stack(canvas: &mut Canvas, panel: Canvas) {
     let above = canvas.bounds();
     let mut y = above.bottom();
     if above.height > 0.0 {

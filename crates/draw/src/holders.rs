@@ -2,26 +2,26 @@
 
 use pantile_geometry::{AxisMap, Distribution, Kind, Rank};
 
-use super::canvas::{Canvas, Rect};
-use super::lane::Item;
-use super::palette::colour_of;
-use super::words::{rank_list, width_of};
+use crate::canvas::{Canvas, Rect};
+use crate::lane::Item;
+use crate::palette::colour_of;
+use crate::words::{rank_list, width_of};
 
 /// The most holders that a tile names.
 const NAMED: usize = 4;
 
 /// Who has a tile.
-pub(super) struct Holders {
-    pub(super) owner: Rank,
+pub(crate) struct Holders {
+    pub(crate) owner: Rank,
     /// The first few.
     ranks: Vec<Rank>,
-    pub(super) count: u128,
+    pub(crate) count: u128,
     terms: bool,
 }
 
 impl Holders {
     /// Who has the tile of these items, one per array axis.
-    pub(super) fn of(distribution: &Distribution, items: &[&Item]) -> Self {
+    pub(crate) fn of(distribution: &Distribution, items: &[&Item]) -> Self {
         let mesh = distribution.mesh();
         let free = distribution.free_mesh_axes();
         let maps = distribution.axes().unwrap_or_default();
@@ -62,7 +62,7 @@ impl Holders {
     }
 
     /// Sheets behind a tile that others have too.
-    pub(super) fn draw_sheets(&self, canvas: &mut Canvas, area: Rect) {
+    pub(crate) fn draw_sheets(&self, canvas: &mut Canvas, area: Rect) {
         let others = self.ranks.iter().filter(|rank| **rank != self.owner);
         let others: Vec<usize> = others.take(2).map(|rank| colour_of(*rank)).collect();
         for (colour, shift) in others.into_iter().zip([5.0, 10.0]).rev() {
@@ -71,7 +71,7 @@ impl Holders {
     }
 
     /// The numbers of the workers, as many as fit.
-    pub(super) fn draw_label(&self, canvas: &mut Canvas, area: Rect, solid: bool) {
+    pub(crate) fn draw_label(&self, canvas: &mut Canvas, area: Rect, solid: bool) {
         let between = if self.terms { "+" } else { " " };
         let fits = |text: &String| width_of(text, 14.0) <= area.width - 4.0;
         let most = NAMED.min(self.ranks.len());
@@ -92,7 +92,7 @@ impl Holders {
 }
 
 /// The rank that has the tile at these coordinates; the first, if there are several.
-pub(super) fn rank_at(distribution: &Distribution, coordinates: &[usize]) -> Rank {
+pub(crate) fn rank_at(distribution: &Distribution, coordinates: &[usize]) -> Rank {
     let mesh = distribution.mesh();
     let mut places = vec![0; mesh.shape().len()];
     for (map, coordinate) in distribution.axes().unwrap_or_default().iter().zip(coordinates) {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::canvas::{Canvas, escaped};
-use super::palette::style_sheet;
-use super::words::px;
+use crate::canvas::{Canvas, escaped};
+use crate::palette::style_sheet;
+use crate::words::px;
 
 /// White space around a picture.
 const MARGIN: f64 = 16.0;
@@ -25,7 +25,7 @@ impl Svg {
 
     /// Puts a sheet into a document. `title` names the picture and `description` says in words
     /// what it shows, for readers who cannot see it.
-    pub(super) fn new(canvas: Canvas, title: &str, description: &str) -> Self {
+    pub(crate) fn new(canvas: Canvas, title: &str, description: &str) -> Self {
         let area = canvas.bounds().grown(MARGIN);
         let (width, height) = (px(area.width.ceil()), px(area.height.ceil()));
         let (x, y) = (px(area.x.floor()), px(area.y.floor()));

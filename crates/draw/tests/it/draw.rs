@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::common::distribution;
+use pantile_draw::{self as draw, DrawError, Svg};
 use pantile_geometry::Distribution;
 use pantile_geometry::halo::{AxisHalo, Blocks, Window};
 use pantile_geometry::teams::{AxisChoice, Groups, Partition, TeamError, Transpose};
-use pantile_plan::draw::{self, DrawError, Svg};
 use pantile_plan::{Plan, Step, Transfer};
 use pantile_testkit::{cases, enough, generate};
 

@@ -2,15 +2,15 @@
 
 use pantile_geometry::{AxisMap, Distribution};
 
-use super::canvas::{Anchor, Canvas, Point, Rect, at};
-use super::error::{DrawError, check_count};
-use super::holders::Holders;
-use super::lane::{Interval, Item, Lane, Spacing, all_blocks, is_empty};
-use super::palette::colour_of;
-use super::words::{real_at, width_of};
+use crate::canvas::{Anchor, Canvas, Point, Rect, at};
+use crate::error::{DrawError, check_count};
+use crate::holders::Holders;
+use crate::lane::{Interval, Item, Lane, Spacing, all_blocks, is_empty};
+use crate::palette::colour_of;
+use crate::words::{real_at, width_of};
 
 /// The most tiles in a picture.
-pub(super) const TILES: usize = 400;
+pub(crate) const TILES: usize = 400;
 /// The most ranks among which one axis is dealt.
 const RANKS_IN_LINE: usize = 4096;
 /// The most tiles along one axis.
@@ -18,10 +18,10 @@ const TILES_IN_LINE: usize = 64;
 
 /// The tiles of a distribution, laid out.
 #[derive(Clone, Debug)]
-pub(super) struct Tiles<'a> {
-    pub(super) of: &'a Distribution,
+pub(crate) struct Tiles<'a> {
+    pub(crate) of: &'a Distribution,
     /// One per array axis.
-    pub(super) lanes: Vec<Lane>,
+    pub(crate) lanes: Vec<Lane>,
     /// True if several ranks have the same tile.
     stacked: bool,
     /// Least size of a tile.
@@ -30,7 +30,7 @@ pub(super) struct Tiles<'a> {
 
 impl<'a> Tiles<'a> {
     /// The tiles of a distribution of axes (not of boxes), `gap` apart if they overlap.
-    pub(super) fn new(of: &'a Distribution, gap: f64) -> Result<Self, DrawError> {
+    pub(crate) fn new(of: &'a Distribution, gap: f64) -> Result<Self, DrawError> {
         let maps = of.axes().unwrap_or_default();
         if maps.len() > 3 {
             return Err(DrawError::TooManyAxes { what: "an array", ndim: maps.len(), limit: 3 });
@@ -43,7 +43,7 @@ impl<'a> Tiles<'a> {
     }
 
     /// Draws all tiles apart, even if they do not overlap, none smaller than `least`.
-    pub(super) fn spread(mut self, gap: f64, least: f64) -> Self {
+    pub(crate) fn spread(mut self, gap: f64, least: f64) -> Self {
         self.lanes.iter_mut().for_each(|lane| lane.apart = true);
         self.least = least;
         self.lay(gap);
@@ -78,12 +78,12 @@ impl<'a> Tiles<'a> {
     }
 
     /// True if there is no element to draw.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lanes.iter().any(|lane| lane.shown().next().is_none())
     }
 
     /// The picture: planes side by side if there are three axes.
-    pub(super) fn draw(&self) -> Canvas {
+    pub(crate) fn draw(&self) -> Canvas {
         let mut canvas = Canvas::default();
         if self.is_empty() {
             canvas.rect(Rect::new(0.0, 0.0, 120.0, 40.0), "none rule dash");
@@ -118,7 +118,7 @@ impl<'a> Tiles<'a> {
     }
 
     /// Rows and columns of a plane.
-    pub(super) fn sides(&self) -> (Lane, Lane) {
+    pub(crate) fn sides(&self) -> (Lane, Lane) {
         let mut sides = self.lanes.iter().rev().cloned();
         let thin = |height: f64| {
             let mut lane = Lane::unit();
@@ -136,7 +136,7 @@ impl<'a> Tiles<'a> {
     }
 
     /// Tiles without the indices of their cuts.
-    pub(super) fn draw_plane(&self, canvas: &mut Canvas, plane: Option<&Item>) {
+    pub(crate) fn draw_plane(&self, canvas: &mut Canvas, plane: Option<&Item>) {
         let (rows, columns) = self.sides();
         for row in rows.shown() {
             for column in columns.shown() {
@@ -146,7 +146,7 @@ impl<'a> Tiles<'a> {
     }
 
     /// The indices of the cuts, outside everything drawn so far, and the names of the axes.
-    pub(super) fn draw_scales(&self, canvas: &mut Canvas) {
+    pub(crate) fn draw_scales(&self, canvas: &mut Canvas) {
         let (rows, columns) = self.sides();
         let area = canvas.bounds();
         draw_ticks(canvas, &columns, |x| at(x, area.y - 5.0), Anchor::Middle);
@@ -236,12 +236,12 @@ impl<'a> Tiles<'a> {
     }
 
     /// True if cells are drawn of which several coordinates of an axis have the same.
-    pub(super) fn names_several(&self) -> bool {
+    pub(crate) fn names_several(&self) -> bool {
         self.lanes.iter().any(several)
     }
 
     /// True if several ranks have the same tile.
-    pub(super) fn is_stacked(&self) -> bool {
+    pub(crate) fn is_stacked(&self) -> bool {
         self.stacked
     }
 }
@@ -269,7 +269,7 @@ fn several(lane: &Lane) -> bool {
 }
 
 /// The rectangle of two stretches.
-pub(super) fn cross((left, right): (f64, f64), (top, bottom): (f64, f64)) -> Rect {
+pub(crate) fn cross((left, right): (f64, f64), (top, bottom): (f64, f64)) -> Rect {
     Rect::new(left, top, right - left, bottom - top)
 }
 

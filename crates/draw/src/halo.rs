@@ -11,20 +11,20 @@ use std::ops::Range;
 
 use pantile_geometry::halo::{AxisHalo, WorkerHalo};
 
-use super::canvas::{Anchor, Canvas, Rect, at};
-use super::error::{DrawError, check_count};
-use super::legend::{self, Mark};
-use super::palette::colour_of;
-use super::plan::stack;
-use super::strip::{HEIGHT, OUTPUT, PITCH, Strip};
-use super::svg::Svg;
-use super::words::{counted, real, signed, width_of};
+use crate::canvas::{Anchor, Canvas, Rect, at};
+use crate::error::{DrawError, check_count};
+use crate::legend::{self, Mark};
+use crate::palette::colour_of;
+use crate::plan::stack;
+use crate::strip::{HEIGHT, OUTPUT, PITCH, Strip};
+use crate::svg::Svg;
+use crate::words::{counted, real, signed, width_of};
 
 /// The most workers in a table.
 const WORKERS: usize = 48;
 
 /// The picture of several tables, one below the other.
-pub(super) fn pictures(tables: &[(&str, &AxisHalo)]) -> Result<Svg, DrawError> {
+pub(crate) fn pictures(tables: &[(&str, &AxisHalo)]) -> Result<Svg, DrawError> {
     let mut canvas = Canvas::default();
     for (title, halo) in tables {
         check_count("workers", halo.workers() as u128, WORKERS)?;

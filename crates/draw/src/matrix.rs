@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::Rank;
 
-use super::canvas::{Anchor, Canvas, Rect, at};
-use super::words::{counted, real, width_of};
+use crate::canvas::{Anchor, Canvas, Rect, at};
+use crate::words::{counted, real, width_of};
 
 /// The most rows and columns; of more ranks several share a line.
 const LINES: usize = 32;
 
 /// Elements by sender and receiver, what stays included.
-pub(super) type Table = BTreeMap<(Rank, Rank), usize>;
+pub(crate) type Table = BTreeMap<(Rank, Rank), usize>;
 
 /// Ranks that share a row or column.
 struct Bins {
@@ -40,7 +40,7 @@ impl Bins {
 }
 
 /// Draws the table; numbers that stay on their rank are in brackets.
-pub(super) fn draw(table: &Table) -> Canvas {
+pub(crate) fn draw(table: &Table) -> Canvas {
     let (rows, columns) =
         (Bins::new(table.keys().map(|pair| pair.0)), Bins::new(table.keys().map(|pair| pair.1)));
     let mut moved: BTreeMap<(usize, usize), usize> = BTreeMap::new();

@@ -4,49 +4,49 @@ use std::ops::Range;
 
 use pantile_geometry::halo::{AxisHalo, Supply, WorkerHalo};
 
-use super::canvas::Rect;
-use super::words::{real, signed, width_of};
+use crate::canvas::Rect;
+use crate::words::{real, signed, width_of};
 
 /// The longest axis that is drawn cell by cell.
 const CELLS: usize = 40;
 /// Height of a cell.
-pub(super) const HEIGHT: f64 = 26.0;
+pub(crate) const HEIGHT: f64 = 26.0;
 /// Width of an output.
-pub(super) const OUTPUT: f64 = 26.0;
+pub(crate) const OUTPUT: f64 = 26.0;
 /// From row to row.
-pub(super) const PITCH: f64 = 104.0;
+pub(crate) const PITCH: f64 = 104.0;
 
 /// Cells that travel.
-pub(super) struct Arrow {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) x: f64,
-    pub(super) count: usize,
+pub(crate) struct Arrow {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) x: f64,
+    pub(crate) count: usize,
 }
 
 impl Arrow {
     /// True if it passes the space below a worker's cells.
-    pub(super) fn passes(&self, worker: usize) -> bool {
+    pub(crate) fn passes(&self, worker: usize) -> bool {
         (self.from.min(self.to)..self.from.max(self.to)).contains(&worker)
     }
 }
 
 /// One axis on paper.
-pub(super) struct Strip<'a> {
-    pub(super) halo: &'a AxisHalo,
-    pub(super) rows: Vec<WorkerHalo>,
+pub(crate) struct Strip<'a> {
+    pub(crate) halo: &'a AxisHalo,
+    pub(crate) rows: Vec<WorkerHalo>,
     /// Width of an index.
-    pub(super) unit: f64,
+    pub(crate) unit: f64,
     /// True if cells are drawn one by one.
-    pub(super) cells: bool,
+    pub(crate) cells: bool,
     /// Cells of padding that count as data.
-    pub(super) boundary: i64,
+    pub(crate) boundary: i64,
     /// Where the table begins.
-    pub(super) table: f64,
+    pub(crate) table: f64,
 }
 
 impl<'a> Strip<'a> {
-    pub(super) fn new(halo: &'a AxisHalo) -> Self {
+    pub(crate) fn new(halo: &'a AxisHalo) -> Self {
         let rows: Vec<WorkerHalo> = halo.iter().collect();
         let extent = halo.input().extent();
         let cells = extent <= CELLS && halo.output().extent() <= 2 * CELLS;
@@ -59,22 +59,22 @@ impl<'a> Strip<'a> {
         Self { halo, rows, unit, cells, boundary, table }
     }
 
-    pub(super) fn x(&self, position: usize) -> f64 {
+    pub(crate) fn x(&self, position: usize) -> f64 {
         real(position) * self.unit
     }
 
-    pub(super) fn area(&self, worker: usize, range: &Range<usize>) -> Rect {
+    pub(crate) fn area(&self, worker: usize, range: &Range<usize>) -> Rect {
         let width = (self.x(range.end) - self.x(range.start)).max(0.0);
         Rect::new(self.x(range.start), real(worker) * PITCH, width, HEIGHT)
     }
 
-    pub(super) fn needed(&self, worker: usize) -> Range<usize> {
+    pub(crate) fn needed(&self, worker: usize) -> Range<usize> {
         let row = &self.rows[worker];
         let start = row.owned.start - row.receive.0 + row.needed.start;
         start..start + row.needed.len()
     }
 
-    pub(super) fn ghosts(&self, worker: usize) -> Vec<Range<usize>> {
+    pub(crate) fn ghosts(&self, worker: usize) -> Vec<Range<usize>> {
         let senders = self.halo.senders(worker);
         let hull = |supplies: &[Supply]| {
             let start = supplies.iter().map(|supply| supply.range.start).min()?;
@@ -85,7 +85,7 @@ impl<'a> Strip<'a> {
     }
 
     /// The cells under the outputs of a worker, padding included.
-    pub(super) fn under(&self, worker: usize) -> Rect {
+    pub(crate) fn under(&self, worker: usize) -> Rect {
         let row = &self.rows[worker];
         let mut area = self.area(worker, &self.needed(worker));
         if self.boundary == 0 {
@@ -99,7 +99,7 @@ impl<'a> Strip<'a> {
 
     /// Where the outputs of a worker are drawn: below its cells, clear of the arrows between it
     /// and the next worker if that is possible.
-    pub(super) fn outputs(&self, worker: usize) -> Rect {
+    pub(crate) fn outputs(&self, worker: usize) -> Rect {
         let (area, count) = (self.under(worker), real(self.rows[worker].output.len()));
         let wide = match self.cells {
             true => OUTPUT * count,
@@ -113,7 +113,7 @@ impl<'a> Strip<'a> {
     }
 
     /// From the owners of ghosts to the ghosts.
-    pub(super) fn arrows(&self) -> impl Iterator<Item = Arrow> + '_ {
+    pub(crate) fn arrows(&self) -> impl Iterator<Item = Arrow> + '_ {
         (0..self.rows.len()).flat_map(move |worker| {
             let own = self.area(worker, &self.rows[worker].owned);
             let senders = self.halo.senders(worker);

@@ -1,11 +1,11 @@
 //! What the marks of a picture mean.
 
-use super::canvas::{Anchor, Canvas, Rect, at};
-use super::words::width_of;
+use crate::canvas::{Anchor, Canvas, Rect, at};
+use crate::words::width_of;
 
 /// A kind of mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     /// Filled in a worker's colour.
     Solid,
     /// Hatched.
@@ -25,7 +25,7 @@ pub(super) enum Mark {
 }
 
 /// Draws samples of marks with their meanings in rows of at most `width`, from `top` on down.
-pub(super) fn draw(canvas: &mut Canvas, entries: &[(Mark, &str)], left: f64, top: f64, width: f64) {
+pub(crate) fn draw(canvas: &mut Canvas, entries: &[(Mark, &str)], left: f64, top: f64, width: f64) {
     let (mut x, mut y) = (left, top);
     for (mark, meaning) in entries {
         let needed = 24.0 + width_of(meaning, 11.0) + 14.0;

@@ -5,34 +5,34 @@ use std::fmt::{self, Display, Write};
 use pantile_geometry::Rank;
 
 /// A coordinate with at most one decimal.
-pub(super) fn px(value: f64) -> String {
+pub(crate) fn px(value: f64) -> String {
     let text = format!("{value:.1}");
     let short = text.strip_suffix(".0").unwrap_or(&text);
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
 /// A length, a count or a rank as a coordinate.
-pub(super) fn real(value: usize) -> f64 {
+pub(crate) fn real(value: usize) -> f64 {
     value as f64
 }
 
 /// A position on an axis as a coordinate.
-pub(super) fn real_at(value: i64) -> f64 {
+pub(crate) fn real_at(value: i64) -> f64 {
     value as f64
 }
 
 /// A length as a position; lengths are far below the limit.
-pub(super) fn signed(value: usize) -> i64 {
+pub(crate) fn signed(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 /// About how wide a text is; fonts differ, so rather too wide. Large text is bold.
-pub(super) fn width_of(text: &str, size: f64) -> f64 {
+pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     real(text.chars().count()) * size * if size > 13.0 { 0.64 } else { 0.6 }
 }
 
 /// The text of a value, cut off after `most` characters without making all of it.
-pub(super) fn clipped(value: &impl Display, most: usize) -> String {
+pub(crate) fn clipped(value: &impl Display, most: usize) -> String {
     struct Clip {
         text: String,
         left: usize,
@@ -54,7 +54,7 @@ pub(super) fn clipped(value: &impl Display, most: usize) -> String {
 }
 
 /// Lines of at most `most` characters, broken at spaces where there are any.
-pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in text.split(' ') {
@@ -76,7 +76,7 @@ pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
 }
 
 /// Ranks one after the other; only the first `most` of many.
-pub(super) fn rank_list(ranks: impl Iterator<Item = Rank>, between: &str, most: usize) -> String {
+pub(crate) fn rank_list(ranks: impl Iterator<Item = Rank>, between: &str, most: usize) -> String {
     let ranks: Vec<String> = ranks.take(most + 1).map(|rank| rank.to_string()).collect();
     match ranks.len() > most {
         true => format!("{}{between}…", ranks[..most].join(between)),
@@ -85,7 +85,7 @@ pub(super) fn rank_list(ranks: impl Iterator<Item = Rank>, between: &str, most: 
 }
 
 /// `1 element`, `2 elements`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
+pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 

@@ -2,52 +2,52 @@
 
 use std::fmt::Write;
 
-use super::palette::COLOURS;
-use super::words::{px, width_of};
+use crate::palette::COLOURS;
+use crate::words::{px, width_of};
 
 /// A place on the sheet; x to the right, y down.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point {
-    pub(super) x: f64,
-    pub(super) y: f64,
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
 }
 
 /// A place.
-pub(super) fn at(x: f64, y: f64) -> Point {
+pub(crate) fn at(x: f64, y: f64) -> Point {
     Point { x, y }
 }
 
 /// An upright rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rect {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
+pub(crate) struct Rect {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
 }
 
 impl Rect {
-    pub(super) fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
+    pub(crate) fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
         Self { x, y, width, height }
     }
 
-    pub(super) fn right(&self) -> f64 {
+    pub(crate) fn right(&self) -> f64 {
         self.x + self.width
     }
 
-    pub(super) fn bottom(&self) -> f64 {
+    pub(crate) fn bottom(&self) -> f64 {
         self.y + self.height
     }
 
-    pub(super) fn middle(&self) -> Point {
+    pub(crate) fn middle(&self) -> Point {
         at(self.x + self.width / 2.0, self.y + self.height / 2.0)
     }
 
-    pub(super) fn moved(&self, x: f64, y: f64) -> Self {
+    pub(crate) fn moved(&self, x: f64, y: f64) -> Self {
         Self { x: self.x + x, y: self.y + y, ..*self }
     }
 
-    pub(super) fn grown(&self, by: f64) -> Self {
+    pub(crate) fn grown(&self, by: f64) -> Self {
         Self::new(self.x - by, self.y - by, self.width + 2.0 * by, self.height + 2.0 * by)
     }
 
@@ -60,7 +60,7 @@ impl Rect {
 
 /// On which side of its place a text lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -68,7 +68,7 @@ pub(super) enum Anchor {
 
 /// Shapes drawn so far, and the rectangle they fill.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Canvas {
+pub(crate) struct Canvas {
     body: String,
     bounds: Option<Rect>,
     hatches: [bool; COLOURS],
@@ -76,17 +76,17 @@ pub(super) struct Canvas {
 
 impl Canvas {
     /// The rectangle that everything drawn so far fills.
-    pub(super) fn bounds(&self) -> Rect {
+    pub(crate) fn bounds(&self) -> Rect {
         self.bounds.unwrap_or(Rect::new(0.0, 0.0, 0.0, 0.0))
     }
 
     /// The elements, and which hatches they use.
-    pub(super) fn into_parts(self) -> (String, [bool; COLOURS]) {
+    pub(crate) fn into_parts(self) -> (String, [bool; COLOURS]) {
         (self.body, self.hatches)
     }
 
     /// Makes the sheet at least as large as this.
-    pub(super) fn cover(&mut self, area: Rect) {
+    pub(crate) fn cover(&mut self, area: Rect) {
         self.bounds = Some(self.bounds.map_or(area, |bounds| bounds.joined(&area)));
     }
 
@@ -96,12 +96,12 @@ impl Canvas {
     }
 
     /// A rectangle with slightly round corners.
-    pub(super) fn rect(&mut self, area: Rect, class: &str) {
+    pub(crate) fn rect(&mut self, area: Rect, class: &str) {
         self.rounded(area, 2.0, class);
     }
 
     /// A rectangle with round corners.
-    pub(super) fn rounded(&mut self, area: Rect, radius: f64, class: &str) {
+    pub(crate) fn rounded(&mut self, area: Rect, radius: f64, class: &str) {
         self.cover(area);
         let corner = if radius > 0.0 { format!(" rx=\"{}\"", px(radius)) } else { String::new() };
         let sides = rect_sides(area);
@@ -109,7 +109,7 @@ impl Canvas {
     }
 
     /// A rectangle hatched in a worker's colour.
-    pub(super) fn hatched(&mut self, area: Rect, colour: usize, class: &str) {
+    pub(crate) fn hatched(&mut self, area: Rect, colour: usize, class: &str) {
         self.cover(area);
         self.hatches[colour] = true;
         let sides = rect_sides(area);
@@ -119,18 +119,18 @@ impl Canvas {
     }
 
     /// A straight line.
-    pub(super) fn line(&mut self, from: Point, to: Point, class: &str) {
+    pub(crate) fn line(&mut self, from: Point, to: Point, class: &str) {
         self.polyline(&[from, to], class);
     }
 
     /// Straight lines from place to place.
-    pub(super) fn polyline(&mut self, places: &[Point], class: &str) {
+    pub(crate) fn polyline(&mut self, places: &[Point], class: &str) {
         self.push(&format!("<path d=\"{}\" class=\"none {class}\"/>", self.trace(places)));
         places.iter().for_each(|place| self.cover(Rect::new(place.x, place.y, 0.0, 0.0)));
     }
 
     /// A filled shape with straight sides.
-    pub(super) fn polygon(&mut self, places: &[Point], class: &str) {
+    pub(crate) fn polygon(&mut self, places: &[Point], class: &str) {
         self.push(&format!("<path d=\"{}z\" class=\"{class}\"/>", self.trace(places)));
         places.iter().for_each(|place| self.cover(Rect::new(place.x, place.y, 0.0, 0.0)));
     }
@@ -146,7 +146,7 @@ impl Canvas {
     }
 
     /// A straight arrow in one of the colours.
-    pub(super) fn arrow(&mut self, from: Point, to: Point, colour: usize) {
+    pub(crate) fn arrow(&mut self, from: Point, to: Point, colour: usize) {
         let (dx, dy) = (to.x - from.x, to.y - from.y);
         let length = (dx * dx + dy * dy).sqrt().max(0.1);
         let (ux, uy) = (dx / length, dy / length);
@@ -156,7 +156,7 @@ impl Canvas {
     }
 
     /// An arrow that leaves and arrives level, from left to right.
-    pub(super) fn flow(&mut self, from: Point, to: Point, colour: usize) {
+    pub(crate) fn flow(&mut self, from: Point, to: Point, colour: usize) {
         let bend = (to.x - from.x) / 2.0;
         let neck = to.x - 7.0;
         let path = format!(
@@ -185,7 +185,7 @@ impl Canvas {
     }
 
     /// A line of text; `place` is on its base line.
-    pub(super) fn text(&mut self, place: Point, anchor: Anchor, class: &str, text: &str) {
+    pub(crate) fn text(&mut self, place: Point, anchor: Anchor, class: &str, text: &str) {
         let size = match class {
             _ if class.contains("title") || class.contains("rank") => 14.0,
             _ if class.contains("small") => 11.0,
@@ -204,13 +204,13 @@ impl Canvas {
     }
 
     /// A text in the middle of a place, seen from above and from the side.
-    pub(super) fn centred(&mut self, middle: Point, class: &str, text: &str) {
+    pub(crate) fn centred(&mut self, middle: Point, class: &str, text: &str) {
         let drop = if class.contains("rank") { 5.0 } else { 4.0 };
         self.text(at(middle.x, middle.y + drop), Anchor::Middle, class, text);
     }
 
     /// Everything that `draw` draws, with a text that shows when it is pointed at.
-    pub(super) fn with_hint(&mut self, hint: &str, draw: impl FnOnce(&mut Self)) {
+    pub(crate) fn with_hint(&mut self, hint: &str, draw: impl FnOnce(&mut Self)) {
         self.push(&format!("<g><title>{}</title>", escaped(hint)));
         draw(self);
         self.push("</g>");
@@ -218,7 +218,7 @@ impl Canvas {
 
     /// Puts a copy of another sheet here, its upper left corner at `corner`.
     /// Returns how far it was moved.
-    pub(super) fn place(&mut self, other: Self, corner: Point) -> Point {
+    pub(crate) fn place(&mut self, other: Self, corner: Point) -> Point {
         let bounds = other.bounds();
         let shift = at(corner.x - bounds.x, corner.y - bounds.y);
         self.cover(bounds.moved(shift.x, shift.y));
@@ -238,7 +238,7 @@ fn rect_sides(area: Rect) -> String {
 }
 
 /// Text as XML holds it; control characters, which it cannot hold, become spaces.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

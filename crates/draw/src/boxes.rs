@@ -2,16 +2,16 @@
 
 use pantile_geometry::{Distribution, Kind};
 
-use super::canvas::{Anchor, Canvas, Rect, at};
-use super::error::{DrawError, check_count};
-use super::palette::colour_of;
-use super::words::real;
+use crate::canvas::{Anchor, Canvas, Rect, at};
+use crate::error::{DrawError, check_count};
+use crate::palette::colour_of;
+use crate::words::real;
 
 /// The most frames.
 const FRAMES: usize = 144;
 
 /// Draws the box of each rank in a frame of the whole array; also what there is to note.
-pub(super) fn draw(of: &Distribution) -> Result<(Canvas, Vec<String>), DrawError> {
+pub(crate) fn draw(of: &Distribution) -> Result<(Canvas, Vec<String>), DrawError> {
     if of.ndim() > 2 {
         return Err(DrawError::TooManyAxes { what: "boxes", ndim: of.ndim(), limit: 2 });
     }

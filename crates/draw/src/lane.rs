@@ -12,54 +12,54 @@
 
 use pantile_geometry::{AxisMap, Cut, Holding, IndexSet, Indices, Segment};
 
-use super::words::{real_at, signed, width_of};
+use crate::words::{real_at, signed, width_of};
 
 /// Half-open positions on an axis; empty unless the first is below the second.
-pub(super) type Interval = (i64, i64);
+pub(crate) type Interval = (i64, i64);
 
 /// The most runs of an axis that are drawn; of more only the first are.
 const RUNS_SHOWN: usize = 20;
 
 /// One stretch of a lane: the part of a coordinate, or a run of indices with equal holders.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(crate) struct Item {
     /// Coordinates along the direction that have it; one if it is a tile.
-    pub(super) holders: Vec<usize>,
+    pub(crate) holders: Vec<usize>,
     /// The owner among them.
-    pub(super) owner: usize,
-    pub(super) owned: Interval,
-    pub(super) held: Interval,
-    pub(super) room: Interval,
+    pub(crate) owner: usize,
+    pub(crate) owned: Interval,
+    pub(crate) held: Interval,
+    pub(crate) room: Interval,
     /// True for the dots that stand for the rest of a long axis.
-    pub(super) omitted: bool,
+    pub(crate) omitted: bool,
     /// Positions and where they are on paper, ascending.
     marks: Vec<(i64, f64)>,
 }
 
 /// Everything along one axis.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
-    pub(super) items: Vec<Item>,
-    pub(super) length: i64,
+pub(crate) struct Lane {
+    pub(crate) items: Vec<Item>,
+    pub(crate) length: i64,
     /// True if the items are drawn apart from each other.
-    pub(super) apart: bool,
+    pub(crate) apart: bool,
     /// False for the lane that an array of fewer axes does not have.
-    pub(super) real: bool,
+    pub(crate) real: bool,
 }
 
 /// How a lane is put on paper.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spacing {
+pub(crate) struct Spacing {
     /// Width of one index.
-    pub(super) unit: f64,
+    pub(crate) unit: f64,
     /// Space between items that are drawn apart.
-    pub(super) gap: f64,
+    pub(crate) gap: f64,
     /// Least width of a tile.
-    pub(super) least: f64,
+    pub(crate) least: f64,
     /// True if tick labels need room along the lane.
-    pub(super) level: bool,
+    pub(crate) level: bool,
     /// True if each item has a label of its own, and not the cuts between items.
-    pub(super) apart: bool,
+    pub(crate) apart: bool,
 }
 
 impl Item {
@@ -69,24 +69,24 @@ impl Item {
     }
 
     /// True if there is nothing to draw.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         [self.owned, self.held, self.room].into_iter().all(is_empty)
     }
 
     /// What the item is about: its owned part, or else what it holds.
-    pub(super) fn core(&self) -> Interval {
+    pub(crate) fn core(&self) -> Interval {
         let named = [self.owned, self.held, self.room];
         named.into_iter().find(|interval| !is_empty(*interval)).unwrap_or(self.owned)
     }
 
     /// The core as text.
-    pub(super) fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         let (from, to) = self.core();
         format!("{from}:{to}")
     }
 
     /// The smallest interval with everything there is to draw.
-    pub(super) fn hull(&self) -> Interval {
+    pub(crate) fn hull(&self) -> Interval {
         let parts = [self.owned, self.held, self.room].into_iter();
         let hull =
             parts.filter(|part| !is_empty(*part)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
@@ -108,7 +108,7 @@ impl Item {
     }
 
     /// Where an interval begins and ends on paper.
-    pub(super) fn stretch(&self, (from, to): Interval) -> (f64, f64) {
+    pub(crate) fn stretch(&self, (from, to): Interval) -> (f64, f64) {
         (self.paper(from), self.paper(to.max(from)))
     }
 
@@ -153,13 +153,13 @@ impl Item {
 
 impl Lane {
     /// The lane of an axis that is not there.
-    pub(super) fn unit() -> Self {
+    pub(crate) fn unit() -> Self {
         let item = Item::new(vec![0], (0, 1), (0, 1), (0, 1));
         Self { items: vec![item], length: 1, apart: false, real: false }
     }
 
     /// One item per coordinate of a block axis.
-    pub(super) fn of_tiles(map: &AxisMap) -> Self {
+    pub(crate) fn of_tiles(map: &AxisMap) -> Self {
         let items: Vec<Item> = (0..map.parts()).map(|coordinate| tile(map, coordinate)).collect();
         let plain = |item: &Item| item.owned == item.hull();
         let apart = !items.iter().filter(|item| !item.is_empty()).all(plain);
@@ -167,7 +167,7 @@ impl Lane {
     }
 
     /// One item per run of indices with equal holders, with dots behind the first ones.
-    pub(super) fn of_runs(map: &AxisMap) -> Self {
+    pub(crate) fn of_runs(map: &AxisMap) -> Self {
         let whole = IndexSet::range(0, map.length());
         let mut runs: Vec<(usize, usize, Holding)> = Vec::new();
         for (holding, set) in map.split(&whole, None) {
@@ -193,12 +193,12 @@ impl Lane {
     }
 
     /// The items that are not empty.
-    pub(super) fn shown(&self) -> impl Iterator<Item = &Item> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(|item| !item.is_empty())
     }
 
     /// Puts all items on paper, from 0 on.
-    pub(super) fn lay(&mut self, spacing: &Spacing) {
+    pub(crate) fn lay(&mut self, spacing: &Spacing) {
         let (length, apart) = (self.length, self.apart);
         let spacing = &Spacing { apart, ..*spacing };
         let mut place = 0.0;
@@ -211,7 +211,7 @@ impl Lane {
     }
 }
 
-pub(super) fn is_empty(interval: Interval) -> bool {
+pub(crate) fn is_empty(interval: Interval) -> bool {
     interval.0 >= interval.1
 }
 
@@ -278,6 +278,6 @@ fn first_runs(set: &IndexSet, most: usize) -> Vec<(usize, usize)> {
 }
 
 /// True if all axes are cut in blocks, so that a tile per rank can be drawn.
-pub(super) fn all_blocks(maps: &[AxisMap]) -> bool {
+pub(crate) fn all_blocks(maps: &[AxisMap]) -> bool {
     maps.iter().all(|map| matches!(map.cut(), Cut::Block(_)))
 }

@@ -2,14 +2,14 @@
 
 use pantile_geometry::{Distribution, Kind, Rank};
 
-use super::boxes;
-use super::canvas::{Anchor, Canvas, at};
-use super::error::DrawError;
-use super::lane::{Item, is_empty};
-use super::legend::{self, Mark};
-use super::svg::Svg;
-use super::tiles::Tiles;
-use super::words::{clipped, rank_list, real, wrapped};
+use crate::boxes;
+use crate::canvas::{Anchor, Canvas, at};
+use crate::error::DrawError;
+use crate::lane::{Item, is_empty};
+use crate::legend::{self, Mark};
+use crate::svg::Svg;
+use crate::tiles::Tiles;
+use crate::words::{clipped, rank_list, real, wrapped};
 
 /// Space between tiles that are drawn apart.
 const GAP: f64 = 24.0;
@@ -17,7 +17,7 @@ const GAP: f64 = 24.0;
 const LISTED: usize = 24;
 
 /// The picture of a distribution.
-pub(super) fn picture(of: &Distribution) -> Result<Svg, DrawError> {
+pub(crate) fn picture(of: &Distribution) -> Result<Svg, DrawError> {
     let title = clipped(of, 200);
     let mut canvas = Canvas::default();
     let notes = block(&mut canvas, None, of)?;
@@ -27,7 +27,7 @@ pub(super) fn picture(of: &Distribution) -> Result<Svg, DrawError> {
 }
 
 /// Draws a distribution with heading, legend and notes; returns the notes.
-pub(super) fn block(
+pub(crate) fn block(
     canvas: &mut Canvas,
     heading: Option<&str>,
     of: &Distribution,
@@ -69,12 +69,12 @@ pub(super) fn block(
 }
 
 /// About how many letters fit into a width.
-pub(super) fn letters_in(width: f64) -> usize {
+pub(crate) fn letters_in(width: f64) -> usize {
     (1..400).take_while(|letters| real(*letters) * 6.6 <= width).count().max(24)
 }
 
 /// The marks that occur.
-pub(super) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
+pub(crate) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
     // Of three axes the first is a row of planes, whose headings say what is held.
     let plane = &tiles.lanes[tiles.lanes.len().saturating_sub(2)..];
     let items: Vec<_> = plane.iter().flat_map(|lane| lane.shown()).collect();

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::Rank;
 
-use super::canvas::{Anchor, Canvas, Rect, at};
-use super::palette::colour_of;
-use super::words::{counted, real, width_of};
+use crate::canvas::{Anchor, Canvas, Rect, at};
+use crate::palette::colour_of;
+use crate::words::{counted, real, width_of};
 
 /// Height of the place of one arrow.
 const PORT: f64 = 18.0;
@@ -23,7 +23,7 @@ const PORT: f64 = 18.0;
 const CHIP: f64 = 28.0;
 
 /// Elements that travel, by sender and receiver.
-pub(super) type Pairs = BTreeMap<(Rank, Rank), usize>;
+pub(crate) type Pairs = BTreeMap<(Rank, Rank), usize>;
 
 /// One column of workers.
 struct Column {
@@ -71,7 +71,7 @@ impl Column {
 }
 
 /// Draws the arrows. Senders stand on the left, receivers on the right.
-pub(super) fn draw(pairs: &Pairs) -> Canvas {
+pub(crate) fn draw(pairs: &Pairs) -> Canvas {
     let mut canvas = Canvas::default();
     let (from, to) = (ends(pairs, |pair| pair.0), ends(pairs, |pair| pair.1));
     let label = |rank: &Rank| width_of(&rank.to_string(), 14.0) + 14.0;

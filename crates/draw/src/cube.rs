@@ -5,12 +5,12 @@
 
 use pantile_geometry::teams::Partition;
 
-use super::canvas::{Anchor, Canvas, Point, Rect, at};
-use super::error::{DrawError, check_count};
-use super::words::real;
+use crate::canvas::{Anchor, Canvas, Point, Rect, at};
+use crate::error::{DrawError, check_count};
+use crate::words::real;
 
 /// The most workers in a picture.
-pub(super) const WORKERS: usize = 400;
+pub(crate) const WORKERS: usize = 400;
 /// Width and height of a block's front.
 const SIDE: f64 = 38.0;
 /// How far a block reaches back, on paper.
@@ -20,17 +20,17 @@ const BACK: Point = Point { x: 52.0, y: -28.0 };
 
 /// How a block looks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Face {
+pub(crate) struct Face {
     /// The group it belongs to; none is grey.
-    pub(super) colour: Option<usize>,
+    pub(crate) colour: Option<usize>,
     /// True for the root of a group.
-    pub(super) root: bool,
+    pub(crate) root: bool,
     /// What the worker has, below its number.
-    pub(super) note: String,
+    pub(crate) note: String,
 }
 
 /// Refuses partitions that cannot be drawn.
-pub(super) fn check(partition: &Partition) -> Result<(), DrawError> {
+pub(crate) fn check(partition: &Partition) -> Result<(), DrawError> {
     let ndim = partition.dim();
     if ndim > 3 {
         return Err(DrawError::TooManyAxes { what: "a partition", ndim, limit: 3 });
@@ -39,7 +39,7 @@ pub(super) fn check(partition: &Partition) -> Result<(), DrawError> {
 }
 
 /// Draws a partition; `face` says how the worker with a world rank looks.
-pub(super) fn draw(partition: &Partition, face: impl Fn(usize) -> Face) -> Canvas {
+pub(crate) fn draw(partition: &Partition, face: impl Fn(usize) -> Face) -> Canvas {
     let shape = partition.shape();
     let [down, right, back] = match shape[..] {
         [] => [1, 1, 1],
@@ -73,7 +73,7 @@ pub(super) fn draw(partition: &Partition, face: impl Fn(usize) -> Face) -> Canva
 }
 
 /// The names of the axes of a partition, as far as it has them.
-pub(super) fn axes(partition: &Partition) -> &'static str {
+pub(crate) fn axes(partition: &Partition) -> &'static str {
     match partition.dim() {
         0 => "",
         1 => "axis 0 →",
@@ -83,7 +83,7 @@ pub(super) fn axes(partition: &Partition) -> &'static str {
 }
 
 /// One block: front, top and side.
-pub(super) fn block(canvas: &mut Canvas, corner: Point, name: &str, face: &Face) {
+pub(crate) fn block(canvas: &mut Canvas, corner: Point, name: &str, face: &Face) {
     let class = match face.colour {
         Some(colour) => format!("f{colour} s{colour}"),
         None => "shade soft".to_owned(),
@@ -120,7 +120,7 @@ pub(super) fn block(canvas: &mut Canvas, corner: Point, name: &str, face: &Face)
 }
 
 /// Draws a heading and a second line; returns where to go on.
-pub(super) fn heading(canvas: &mut Canvas, y: f64, head: &str, more: &str) -> f64 {
+pub(crate) fn heading(canvas: &mut Canvas, y: f64, head: &str, more: &str) -> f64 {
     canvas.text(at(0.0, y), Anchor::Start, "head", head);
     if more.is_empty() {
         return y + 10.0;
@@ -130,7 +130,7 @@ pub(super) fn heading(canvas: &mut Canvas, y: f64, head: &str, more: &str) -> f6
 }
 
 /// Puts drawings side by side, each below its name; returns where to go on.
-pub(super) fn row(canvas: &mut Canvas, y: f64, drawings: Vec<(String, Canvas)>) -> f64 {
+pub(crate) fn row(canvas: &mut Canvas, y: f64, drawings: Vec<(String, Canvas)>) -> f64 {
     let tallest = drawings.iter().map(|(_, d)| d.bounds().height).fold(0.0, f64::max);
     let mut x = 0.0;
     for (name, drawing) in drawings {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::{AxisMap, Distribution, Rank};
 
-use super::canvas::{Anchor, Canvas, Point, Rect, at};
-use super::holders::rank_at;
-use super::lane::{Interval, Item, Lane, all_blocks};
-use super::palette::colour_of;
-use super::tiles::{Tiles, cross};
-use super::words::{counted, signed, width_of};
-use crate::{Step, Transfer};
+use crate::canvas::{Anchor, Canvas, Point, Rect, at};
+use crate::holders::rank_at;
+use crate::lane::{Interval, Item, Lane, all_blocks};
+use crate::palette::colour_of;
+use crate::tiles::{Tiles, cross};
+use crate::words::{counted, signed, width_of};
+use pantile_plan::{Step, Transfer};
 
 /// The most arrows of this kind of picture.
 const ARROWS: usize = 600;
@@ -23,15 +23,15 @@ type Spot = (i64, i64);
 type Arrows = BTreeMap<(Spot, Spot), usize>;
 
 /// The picture, if the step is an exchange between neighbours. Also the entries of a legend.
-pub(super) struct Exchange<'a> {
-    pub(super) tiles: Tiles<'a>,
-    pub(super) canvas: Canvas,
+pub(crate) struct Exchange<'a> {
+    pub(crate) tiles: Tiles<'a>,
+    pub(crate) canvas: Canvas,
     /// True if repetitions of the array are drawn.
-    pub(super) wraps: bool,
+    pub(crate) wraps: bool,
 }
 
 /// Draws a step as an exchange between neighbours, if it is one.
-pub(super) fn draw(step: &Step) -> Option<Exchange<'_>> {
+pub(crate) fn draw(step: &Step) -> Option<Exchange<'_>> {
     let wide = wider_side(step)?;
     let arrows = arrows(step, wide)?;
     let counts = arrows.values().map(|count| width_of(&count.to_string(), 11.0));

@@ -63,6 +63,6 @@ impl From<TeamError> for DrawError {
 }
 
 /// Refuses more than `limit` of something.
-pub(super) fn check_count(what: &'static str, got: u128, limit: usize) -> Result<(), DrawError> {
+pub(crate) fn check_count(what: &'static str, got: u128, limit: usize) -> Result<(), DrawError> {
     if got <= limit as u128 { Ok(()) } else { Err(DrawError::TooMany { what, got, limit }) }
 }

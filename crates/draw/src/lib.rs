@@ -5,14 +5,18 @@
 //! files, and says in words what it shows. Nothing is said by colour alone. What would be too
 //! large to look at is refused with a [`DrawError`], or summed up where a table can do that.
 //!
+//! Must never contain what plans and distributions mean, files or I/O.
+//!
+//! Read [`plan()`] and [`distribution()`] first.
+//!
 //! ```
 //! use pantile_geometry::Distribution;
-//! use pantile_plan::{Plan, draw};
+//! use pantile_plan::Plan;
 //!
 //! let rows: Distribution = "4x4 on r=2: block(r), whole".parse()?;
 //! let columns: Distribution = "4x4 on r=2: whole, block(r)".parse()?;
 //! let plan = Plan::between(&rows, &columns)?;
-//! let picture = draw::plan(&plan).expect("two ranks fit into a picture");
+//! let picture = pantile_draw::plan(&plan).expect("two ranks fit into a picture");
 //! assert!(picture.as_str().contains("<title>rank 0 to rank 1: 4 elements</title>"));
 //! # Ok::<(), pantile_plan::Error>(())
 //! ```
@@ -43,6 +47,7 @@ pub use svg::Svg;
 use pantile_geometry::Distribution;
 use pantile_geometry::halo::AxisHalo;
 use pantile_geometry::teams::{AxisChoice, Groups, Partition};
+use pantile_plan::Plan;
 
 /// Tiles with the numbers of their workers: owned solid, halo hatched, room dashed. Axes that
 /// are dealt or listed are cells in the colour of their owner.
@@ -59,7 +64,7 @@ pub fn distribution(distribution: &Distribution) -> Result<Svg, DrawError> {
 ///
 /// # Errors
 /// As [`distribution`]; also if there are no steps, or too many.
-pub fn plan(plan: &crate::Plan) -> Result<Svg, DrawError> {
+pub fn plan(plan: &Plan) -> Result<Svg, DrawError> {
     plan::picture(plan)
 }
 
@@ -68,7 +73,7 @@ pub fn plan(plan: &crate::Plan) -> Result<Svg, DrawError> {
 ///
 /// # Errors
 /// There are no steps, or too many.
-pub fn matrix(plan: &crate::Plan) -> Result<Svg, DrawError> {
+pub fn matrix(plan: &Plan) -> Result<Svg, DrawError> {
     plan::table(plan)
 }
 

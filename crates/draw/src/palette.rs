@@ -11,7 +11,7 @@ use std::fmt::Write;
 type Themed = [&'static str; 2];
 
 /// Number of colours of workers and groups.
-pub(super) const COLOURS: usize = 8;
+pub(crate) const COLOURS: usize = 8;
 
 /// The sheet of paper.
 const PAPER: Themed = ["#ffffff", "#0d1117"];
@@ -55,12 +55,12 @@ const HEATS: [Themed; 5] = [
 ];
 
 /// The colour of a world rank. Ranks one apart, and mostly those one row of a mesh apart, differ.
-pub(super) fn colour_of(rank: usize) -> usize {
+pub(crate) fn colour_of(rank: usize) -> usize {
     (rank % COLOURS + rank / COLOURS) % COLOURS
 }
 
 /// The text of the `style` element.
-pub(super) fn style_sheet() -> String {
+pub(crate) fn style_sheet() -> String {
     let mut css = String::from(
         ".pantile{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;\
          font-size:12px}\n\
