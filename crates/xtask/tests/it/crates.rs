@@ -5,11 +5,12 @@ use std::fs;
 
 /// Crate, crates of ours that it may use, and crates of others. Pure crates take none but a
 /// small vector; nothing may use `python`, `suite` or `xtask`, and only `python` the command.
-const ALLOWED: [(&str, &[&str], &[&str]); 22] = [
-    ("geometry", &[], &["smallvec"]),
-    ("plan", &["geometry"], &["smallvec"]),
+const ALLOWED: [(&str, &[&str], &[&str]); 23] = [
+    ("text", &[], &[]),
+    ("geometry", &["text"], &["smallvec"]),
+    ("plan", &["geometry", "text"], &["smallvec"]),
     ("draw", &["geometry", "plan"], &[]),
-    ("protocol", &["geometry", "plan"], &["smallvec"]),
+    ("protocol", &["geometry", "plan", "text"], &["smallvec"]),
     ("lanes", &[], &["bytemuck", "num-complex"]),
     ("ir", &["geometry", "lanes", "plan"], &[]),
     ("kernels", &["geometry", "lanes", "memory"], &["bytemuck", "libc", "num-complex", "smallvec"]),

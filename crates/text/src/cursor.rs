@@ -1,6 +1,6 @@
 //! A cursor over a text: words, numbers and punctuation, skipping spaces and `#` comments.
 
-use super::Fault;
+use crate::Fault;
 
 /// A place in a text. Every method skips white space and comments (`#` to the end of the line).
 #[derive(Clone, Debug)]

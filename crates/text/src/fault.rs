@@ -5,7 +5,7 @@ use std::fmt;
 /// What is wrong in a text, and where. Displayed with the offending line and a caret.
 ///
 /// ```
-/// use pantile_geometry::text::Fault;
+/// use pantile_text::Fault;
 /// let fault = Fault::at("8 on r=x", 7, "expected a number, found `x`");
 /// assert_eq!(
 ///     fault.to_string(),
