@@ -7,7 +7,7 @@ use clap::Args;
 use pantile_geometry::halo::{
     AxisHalo, Blocks, LayerHalo, Side, Supply, WideHalo, WindowParameters, WorkerHalo,
 };
-use pantile_plan::json::Value;
+use pantile_text::json::Value;
 
 use crate::numbers::{self, plural, shape, size};
 use crate::report::Report;

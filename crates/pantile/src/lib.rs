@@ -47,6 +47,7 @@ pub use pantile_spmd::{
     AllGather, AllSumReduce, AxisChoice, Broadcast, CartesianPartition, DistArray, Error,
     HaloExchange, LayerExchange, Partition, ReduceScatter, Repartition, SumReduce, Tensor, Widths,
 };
+pub use pantile_text as text;
 
 /// What most programs need.
 pub mod prelude {

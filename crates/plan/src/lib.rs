@@ -32,7 +32,6 @@ mod cost;
 mod effort;
 mod error;
 mod form;
-pub mod json;
 mod path;
 mod plan;
 mod rounds;

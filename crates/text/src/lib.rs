@@ -1,8 +1,8 @@
-//! Reading text: a cursor that knows where it is, and faults that show the place.
+//! Reading text: a cursor that knows where it is, faults that show the place, and JSON.
 //!
 //! Must never contain what a text means: grammars belong to the crates whose values they spell.
 //!
-//! Read [`Cursor`] and [`Fault`] first.
+//! Read [`Cursor`] and [`Fault`] first, then [`json`].
 //!
 //! ```
 //! use pantile_text::Cursor;
@@ -19,6 +19,7 @@
 
 mod cursor;
 mod fault;
+pub mod json;
 
 pub use cursor::Cursor;
 pub use fault::Fault;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use pantile_draw::Svg;
 use pantile_geometry::Rank;
-use pantile_plan::json::Value;
 use pantile_plan::{Estimate, Plan, Round, Step, Transfer};
+use pantile_text::json::Value;
 
 use super::{Path, Request, remark, text};
 use crate::draw;

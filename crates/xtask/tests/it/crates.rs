@@ -10,7 +10,7 @@ const ALLOWED: [(&str, &[&str], &[&str]); 23] = [
     ("geometry", &["text"], &["smallvec"]),
     ("plan", &["geometry", "text"], &["smallvec"]),
     ("draw", &["geometry", "plan"], &[]),
-    ("protocol", &["geometry", "plan", "text"], &["smallvec"]),
+    ("protocol", &["geometry", "text"], &[]),
     ("lanes", &[], &["bytemuck", "num-complex"]),
     ("ir", &["geometry", "lanes", "plan"], &[]),
     ("kernels", &["geometry", "lanes", "memory"], &["bytemuck", "libc", "num-complex", "smallvec"]),
@@ -30,7 +30,7 @@ const ALLOWED: [(&str, &[&str], &[&str]); 23] = [
         "pantile",
         &[
             "array", "cluster", "comm", "comm-mpi", "draw", "engine", "geometry", "ir", "plan",
-            "protocol", "spmd",
+            "protocol", "spmd", "text",
         ],
         &[],
     ),
@@ -42,7 +42,7 @@ const ALLOWED: [(&str, &[&str], &[&str]); 23] = [
         "cli",
         &[
             "bounds", "comm", "comm-net", "draw", "engine", "geometry", "ir", "kernels", "lanes",
-            "plan", "protocol",
+            "plan", "protocol", "text",
         ],
         &["anyhow", "clap", "pantile"],
     ),
@@ -58,12 +58,13 @@ const ALLOWED: [(&str, &[&str], &[&str]); 23] = [
 
 /// What tests may use besides: the random cases, in benches the loops by hand, in transports the
 /// cases for all of them, and the transport over TCP.
-const FOR_TESTS: [&str; 9] = [
+const FOR_TESTS: [&str; 10] = [
     "pantile",
     "pantile-bounds",
     "pantile-comm-net",
     "pantile-testkit",
     "pantile-suite",
+    "pantile-plan",
     "pantile-spmd",
     "pantile-engine",
     "pantile-geometry",

@@ -1,6 +1,6 @@
 //! The value type, its accessors and its builders.
 
-use pantile_text::Fault;
+use crate::Fault;
 
 /// One JSON value with the byte offset it was read from (0 if it was built).
 ///

@@ -1,7 +1,7 @@
 //! The parser: strict JSON, all faults with their place, no recursion beyond [`DEPTH_MAX`].
 
 use super::{Kind, Member, Value};
-use pantile_text::Fault;
+use crate::Fault;
 
 /// Arrays and objects may be nested this deep; more is refused rather than risking the stack.
 pub const DEPTH_MAX: usize = 128;

@@ -6,7 +6,7 @@
 //! and parsing what was printed lose nothing.
 //!
 //! ```
-//! use pantile_plan::json::{parse, Value};
+//! use pantile_text::json::{parse, Value};
 //! let value = parse(r#"{"shape": [5, 9], "periodic": false}"#).unwrap();
 //! assert_eq!(value.get("shape").unwrap().as_array().unwrap()[1].as_i64(), Some(9));
 //! assert_eq!(value.to_string(), r#"{"shape":[5,9],"periodic":false}"#);
