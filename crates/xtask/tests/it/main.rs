@@ -5,3 +5,4 @@ mod crates;
 mod documents;
 mod errors;
 mod files;
+mod raw_memory;
