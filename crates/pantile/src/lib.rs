@@ -5,7 +5,7 @@
 //! threads of the process. Started by `mpirun` or `srun` (and built with the feature `mpi`), each
 //! process is a rank. The results have the same bits.
 //!
-//! Must never contain algorithms longer than a screen.
+//! Must never contain what array operations mean, or an algorithm longer than a screen.
 //!
 //! Read [`DistArray`] first, then [`Broadcast`] and its siblings.
 //!

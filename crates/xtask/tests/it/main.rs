@@ -5,4 +5,5 @@ mod crates;
 mod documents;
 mod errors;
 mod files;
+mod map;
 mod raw_memory;
