@@ -6,4 +6,5 @@ mod documents;
 mod errors;
 mod files;
 mod map;
+mod names;
 mod raw_memory;
