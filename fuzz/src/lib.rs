@@ -14,8 +14,9 @@ use pantile_geometry::halo::{AxisHalo, Blocks, Chain, LayerAxis, Window};
 use pantile_ir::lower::Recipe;
 use pantile_ir::text::{canonical, parse};
 use pantile_ir::verify::verify;
-use pantile_plan::{Plan, Schedule, Totals, Transfer, json};
+use pantile_plan::{Plan, Schedule, Totals, Transfer};
 use pantile_protocol::{Section, check, convert, dnpy, literal, normalise, npy};
+use pantile_text::json;
 use prost::Message;
 
 /// Any text is a distribution or a fault; a distribution survives printing, and its questions

@@ -7,6 +7,8 @@
 //! Mistakes never panic: an array that cannot be, such as the sum of arrays whose shapes do not fit,
 //! is a [`Fault`] that names the line where it was written, given to the caller that asks for elements.
 //!
+//! Must never contain how ranks are started, or loops over elements.
+//!
 //! ```
 //! use pantile::prelude::*;
 //!

@@ -1,9 +1,9 @@
 //! Loops written by hand, compiled for the same instruction sets as ours: what the machine can do.
 //!
 //! Benchmarks measure against these: the command's `bench`, and the benches of `kernels`. A loop
-//! computes the same as a program of ours, element for element with the same bits where a test
-//! asks for them; sums alone are plain ones, with as many accumulators as are good for speed. This
-//! crate must never contain what Pantile itself computes with.
+//! computes the same as a program of ours, element for element with the same bits where a test asks
+//! for them; sums alone are plain ones, with as many accumulators as are good for speed. Must never
+//! contain what Pantile itself computes with.
 //!
 //! Read [`Formula`] first (what is computed for one element), then [`write()`] (the two loops over
 //! all of them).

@@ -4,10 +4,10 @@ use anyhow::Result;
 use clap::Args;
 use pantile_geometry::Distribution;
 use pantile_plan::Plan;
-use pantile_plan::json::{self, Value};
 use pantile_protocol::convert::{import, import_partitioned};
 use pantile_protocol::json::Document;
 use pantile_protocol::{Dim, Finding, Section, dnpy, normalise, npy, validate};
+use pantile_text::json::{self, Value};
 
 use crate::input::Input;
 use crate::numbers::plural;

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use pantile_draw::{self as draw, Svg};
 use pantile_geometry::teams::{AxisChoice, Groups, MAX_SIZE, Partition, Transpose};
-use pantile_plan::draw::{self, Svg};
 use pantile_plan::{Plan, Totals};
 
 use crate::input::{self, Input};

@@ -5,8 +5,8 @@ use clap::Args;
 use pantile::Backend;
 use pantile_geometry::Distribution;
 use pantile_ir::lower::{self, Cost, Executable, StepCost};
-use pantile_plan::json::Value;
 use pantile_plan::{Estimate, LinkClass, Machine, Terrain, Totals, Traffic, route};
+use pantile_text::json::Value;
 
 use crate::cluster::gate::{self, Weighed};
 use crate::cluster::target::{Target, is_near};

@@ -7,7 +7,7 @@ use clap::Args;
 use pantile_geometry::halo::{
     AxisHalo, Blocks, LayerHalo, Side, Supply, WideHalo, WindowParameters, WorkerHalo,
 };
-use pantile_plan::json::Value;
+use pantile_text::json::Value;
 
 use crate::numbers::{self, plural, shape, size};
 use crate::report::Report;
@@ -173,7 +173,7 @@ fn draw(layer: &LayerHalo) -> Result<Report> {
         layer.axes().iter().enumerate().map(|(axis, halo)| title(axis, halo)).collect();
     let tables: Vec<(&str, &AxisHalo)> =
         titles.iter().map(String::as_str).zip(layer.axes()).collect();
-    Ok(Report::text(pantile_plan::draw::halos(&tables)?.as_str()))
+    Ok(Report::text(pantile_draw::halos(&tables)?.as_str()))
 }
 
 fn title(axis: usize, halo: &AxisHalo) -> String {

@@ -1,6 +1,6 @@
 //! What a subcommand has to say.
 
-use pantile_plan::json::Value;
+use pantile_text::json::Value;
 
 /// The outcome of a subcommand: what goes to stdout, what to stderr, and whether it is a refusal.
 #[derive(Debug, Default)]

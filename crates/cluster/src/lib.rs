@@ -11,7 +11,7 @@
 //! ranks talk to each other directly, never through the coordinator. What one client has, no other
 //! sees.
 //!
-//! Must never contain what array operations mean; it runs what `engine` runs.
+//! Must never contain what array operations mean; elements never pass the coordinator.
 //!
 //! Read [`Cluster`] first, then [`Worker`] and [`Coordinator`].
 

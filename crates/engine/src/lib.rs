@@ -4,8 +4,7 @@
 //! of peers. An [`Engine`] keeps compiled movements and message buffers, so that repeating a
 //! movement plans nothing and allocates nothing. Memory is a [`Tile`]: elements of one type.
 //!
-//! Must never contain decisions of geometry (which rank holds what) or policy of users; it asks `plan` and
-//! does what it says.
+//! Must never contain decisions of geometry (which rank holds what), or policy of users.
 //!
 //! Read [`Movement`] first, then [`Engine::run`].
 //!

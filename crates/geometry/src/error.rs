@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::Fault;
+use pantile_text::Fault;
 
 /// A description that cannot be a mesh or a distribution.
 #[derive(Clone, Debug, PartialEq, Eq)]

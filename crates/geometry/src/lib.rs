@@ -5,7 +5,7 @@
 //! pure function of such descriptions; closed formulas are kept as formulas, so a mesh of a
 //! million ranks costs nothing to describe.
 //!
-//! This crate must never contain element types, bytes, I/O, threads or clocks.
+//! Must never contain element types, bytes, I/O, threads or clocks.
 //!
 //! Conventions, said once: ranges are half-open, arrays and meshes are row-major, *rank* is a
 //! worker's number in the world, *held* includes the halo, *owned* does not.

@@ -5,7 +5,7 @@
 //! evaluator that is the meaning of the language, passes that rewrite it, and a lowering that
 //! answers every question of geometry before anything runs.
 //!
-//! This crate must never contain threads, transports, fast kernels, I/O, clocks or `unsafe`.
+//! Must never contain threads, transports, fast kernels, I/O, clocks or `unsafe`.
 
 mod attribute;
 pub mod infer;

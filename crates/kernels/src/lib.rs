@@ -9,8 +9,8 @@
 //! [`ExactSum`] is the sum of floats that does not depend on their order. [`contract`] multiplies
 //! matrices.
 //!
-//! This crate must never contain communication, threads, I/O or clocks. `unsafe` is in [`pack`],
-//! [`lanes`], [`reduce`], [`contract`] and the choice of instruction sets alone. Read [`Layout`] and [`Nest`]
+//! Must never contain communication, threads, I/O or clocks. `unsafe` is in [`pack`], [`lanes`],
+//! [`reduce`], [`contract`] and the choice of instruction sets alone. Read [`Layout`] and [`Nest`]
 //! first, for loop bodies [`lanes::Program`].
 //!
 //! ```

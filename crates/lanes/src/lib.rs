@@ -5,8 +5,8 @@
 //! element at a time or in wide vectors, gets the same bits. [`DType`] and [`Scalar`] name the
 //! types of elements and hold one of them; [`Unary`] and [`Binary`] name the functions.
 //!
-//! This crate must never contain loops over arrays, shapes, memory of others, I/O or `unsafe`.
-//! Read [`Body`] first.
+//! Must never contain loops over arrays, shapes, memory of others, I/O or `unsafe`. Read [`Body`]
+//! first.
 
 mod body;
 mod dtype;

@@ -5,7 +5,7 @@
 //! ends the process. Buffers start as aligned as always, so that a few bytes may lie between the end
 //! of a buffer and the page; these have a pattern, which is checked when the buffer is freed.
 //!
-//! This crate must never contain element types, shapes or threads.
+//! Must never contain element types, shapes or threads.
 
 mod buffer;
 mod guard;

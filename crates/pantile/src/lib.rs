@@ -5,7 +5,7 @@
 //! threads of the process. Started by `mpirun` or `srun` (and built with the feature `mpi`), each
 //! process is a rank. The results have the same bits.
 //!
-//! Must never contain algorithms longer than a screen.
+//! Must never contain what array operations mean, or an algorithm longer than a screen.
 //!
 //! Read [`DistArray`] first, then [`Broadcast`] and its siblings.
 //!
@@ -35,6 +35,7 @@ pub use pantile_array::{Array, Session, s};
 #[cfg(feature = "cluster")]
 pub use pantile_cluster as cluster;
 pub use pantile_comm::{CommError, Failure, Options, RankError, sim, threads};
+pub use pantile_draw as draw;
 pub use pantile_engine::Scheme;
 pub use pantile_geometry as geometry;
 pub use pantile_geometry::{Axis, Cuts, Direction, Distribution, Extent, Kind, Mesh, Operator};
@@ -46,6 +47,7 @@ pub use pantile_spmd::{
     AllGather, AllSumReduce, AxisChoice, Broadcast, CartesianPartition, DistArray, Error,
     HaloExchange, LayerExchange, Partition, ReduceScatter, Repartition, SumReduce, Tensor, Widths,
 };
+pub use pantile_text as text;
 
 /// What most programs need.
 pub mod prelude {

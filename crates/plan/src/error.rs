@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pantile_geometry::Operator;
-use pantile_geometry::text::Fault;
+use pantile_text::Fault;
 
 /// There is no such plan, or its description is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Plans, schedules and estimates as JSON.
 
 use pantile_geometry::{Distribution, IndexSet, Indices, Operator, Region, Segment};
+use pantile_text::json::{self, Value};
 
 use crate::cost::{Estimate, LinkClass};
-use crate::json::{self, Value};
+
 use crate::plan::{Plan, Round, Step};
 use crate::schedule::{Hop, Message, Schedule};
 use crate::text::{self, INDEX_LIMIT};

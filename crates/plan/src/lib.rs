@@ -5,8 +5,8 @@
 //! each. A [`Plan`] can be printed, parsed, drawn, checked, costed, turned around and cut into
 //! rounds; [`Schedule::between`] gives one rank's share without building anybody else's.
 //!
-//! This crate must never contain element types, buffers, clocks or I/O: sizes are numbers of
-//! elements, and where bytes matter the caller says how many an element has.
+//! Must never contain element types, buffers, clocks or I/O: sizes are numbers of elements, and
+//! where bytes matter the caller says how many an element has.
 //!
 //! Read [`Plan`] and [`Schedule`] first, then the module `between` for the rule behind them.
 //!
@@ -29,11 +29,9 @@
 mod between;
 mod check;
 mod cost;
-pub mod draw;
 mod effort;
 mod error;
 mod form;
-pub mod json;
 mod path;
 mod plan;
 mod rounds;

@@ -14,8 +14,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use pantile_geometry::text::{Cursor, Fault, parse_distribution};
+use pantile_geometry::text::parse_distribution;
 use pantile_geometry::{IndexSet, Indices, LABEL_LIMIT, Operator, Rank, Region, Segment};
+use pantile_text::{Cursor, Fault};
 
 use crate::plan::{Plan, Round, Step};
 use crate::{Error, Lifts, Transfer};

@@ -1,7 +1,7 @@
 //! Why something could not be read, written or converted.
 
 use crate::Finding;
-use pantile_geometry::text::Fault;
+use pantile_text::Fault;
 use std::fmt;
 
 /// What went wrong.

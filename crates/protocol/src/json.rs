@@ -17,8 +17,8 @@
 
 use crate::partitioned::{self, Partitioned};
 use crate::{Buffer, Finding, Kind, Note, Object, Section, Version, check, validate};
-use pantile_geometry::text::Fault;
-use pantile_plan::json::{self, Value};
+use pantile_text::Fault;
+use pantile_text::json::{self, Value};
 
 /// What a text describes.
 #[derive(Clone, Debug)]

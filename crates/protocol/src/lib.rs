@@ -2,11 +2,12 @@
 //!
 //! Three descriptions are spoken: the per-process structure of the Distributed Array Protocol
 //! (`__distarray__`, versions 0.9 and 0.10), the all-partitions dictionary `__partitioned__`, and
-//! the headers of `.npy` and `.dnpy` files. This crate holds metadata only: no Python object, no
-//! buffer, no input or output.
+//! the headers of `.npy` and `.dnpy` files. This crate holds metadata only.
 //!
 //! Import is lenient ([`normalise`]), judgement is strict and complete ([`check`] returns every
 //! finding and never stops at the first), export is strict.
+//!
+//! Must never contain Python objects, buffers or I/O.
 //!
 //! Read [`Section`] (one process' description as it was given) and [`Dim`] (one dimension of it,
 //! typed) first.

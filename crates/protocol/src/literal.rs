@@ -5,7 +5,7 @@
 //! writes.
 
 use crate::{Error, Kind, Object};
-use pantile_geometry::text::Fault;
+use pantile_text::Fault;
 
 /// Tuples, lists and dicts may be nested this deep.
 const DEPTH_MAX: usize = 64;

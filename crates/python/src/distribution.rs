@@ -1,7 +1,7 @@
 //! Distributions: where every element lives, asked without a world.
 
+use pantile::draw;
 use pantile::geometry::{self, AxisMap, Cut, Direction, IndexSet, Rank};
-use pantile::plan::draw;
 use pantile_protocol::convert;
 use pantile_protocol::json::{self, Document};
 use pyo3::exceptions::PyValueError;

@@ -3,6 +3,8 @@
 //! Everything that users see (names, signatures, docstrings) is Python, in `python/pantile`; this
 //! crate only records operations, runs them without the interpreter lock, and hands elements over as
 //! buffers. Functions go by the names that program texts have.
+//!
+//! Must never contain what a Rust user would want, too: that belongs to `array` or `pantile`.
 
 mod array;
 mod buffer;

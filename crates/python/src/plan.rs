@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use pantile::draw;
 use pantile::geometry::{self, AxisMap, Cut, IndexSet, Rank};
-use pantile::plan::{self, Estimate, Machine, Totals, Transfer, draw};
+use pantile::plan::{self, Estimate, Machine, Totals, Transfer};
 use pyo3::prelude::*;
 
 use crate::distribution::{Distribution, Runs, runs_of_set, wrong};

@@ -3,7 +3,7 @@
 //! The model is the oracle that `geometry` and `plan` are compared with. It is written from the
 //! rules alone and shares no code with them: it enumerates every element, every coordinate and
 //! every lift, so it is slow and plain on purpose (axes up to about 8, meshes up to about 12
-//! ranks). It must never depend on the crates it judges, and never grow a shortcut of theirs.
+//! ranks). Must never depend on the crates that it judges, and never grow a shortcut of theirs.
 //!
 //! Read [`model::Spec`] first (a distribution as a user states it), then [`model::between`]
 //! (every pair of a movement).

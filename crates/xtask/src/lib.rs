@@ -2,6 +2,8 @@
 //!
 //! The rules are in `tests/`; here is only what they share: finding and reading the files of the
 //! repository. Nothing depends on this crate, and it depends on nothing.
+//!
+//! Must never be used by another crate, or use one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,6 +86,80 @@ pub fn dependencies(manifest: &str, name: &str) -> Vec<String> {
     let entries = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let key = |line: &str| line.split(['=', '.', ' ']).next().unwrap_or_default().to_owned();
     entries.map(key).collect()
+}
+
+/// A crate of ours.
+#[derive(Clone, Debug)]
+pub struct Crate {
+    /// The name of its folder.
+    pub name: String,
+    /// The text of its manifest.
+    pub manifest: String,
+    /// The text of its `lib.rs`.
+    pub library: String,
+}
+
+impl Crate {
+    /// The crates of ours that it uses, by the names of their folders, sorted.
+    #[must_use]
+    pub fn used(&self) -> Vec<String> {
+        let mut used: Vec<String> = dependencies(&self.manifest, "dependencies")
+            .iter()
+            .filter_map(|one| own(one))
+            .collect();
+        used.sort();
+        used
+    }
+
+    /// The crates of others that it uses.
+    #[must_use]
+    pub fn used_outside(&self) -> Vec<String> {
+        let all = dependencies(&self.manifest, "dependencies");
+        all.into_iter().filter(|one| own(one).is_none()).collect()
+    }
+}
+
+/// The folder of a package of ours; that users name has the plain name.
+fn own(package: &str) -> Option<String> {
+    let folder = if package == "pantile" { package } else { package.strip_prefix("pantile-")? };
+    Some(folder.to_owned())
+}
+
+/// All crates, sorted by name.
+///
+/// # Panics
+/// If a crate cannot be read.
+#[must_use]
+pub fn crates() -> Vec<Crate> {
+    let read = |entry: std::io::Result<fs::DirEntry>| {
+        let path = entry.expect("the repository can be read").path();
+        let text = |file: &str| fs::read_to_string(path.join(file)).expect("a crate can be read");
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Crate { name, manifest: text("Cargo.toml"), library: text("src/lib.rs") }
+    };
+    let entries = fs::read_dir(root().join("crates")).expect("the repository can be read");
+    let mut crates: Vec<Crate> = entries.map(read).collect();
+    crates.sort_by(|a, b| a.name.cmp(&b.name));
+    crates
+}
+
+/// Compares the part of a document between `<!-- NAME` and `<!-- end of NAME` with what was
+/// generated, or writes it if `BLESS` is set.
+///
+/// # Panics
+/// If there is no such part, or it is not up to date.
+pub fn compare_block(path: &str, name: &str, generated: &str) {
+    let file = root().join(path);
+    let text = fs::read_to_string(&file).expect("the document can be read");
+    let start = text.find(&format!("<!-- {name}")).expect("the part begins with a comment");
+    let start = start + text[start..].find('\n').expect("the comment is a line") + 1;
+    let end = text.find(&format!("<!-- end of {name}")).expect("the part ends with a comment");
+    if std::env::var_os("BLESS").is_some() {
+        let written = format!("{}{generated}{}", &text[..start], &text[end..]);
+        fs::write(&file, written).expect("the document can be written");
+    } else {
+        assert!(text[start..end] == *generated, "{path}: BLESS=1 writes:\n{generated}");
+    }
 }
 
 /// The test code of a Rust file: all of it below `tests` and in suites that tests run, else from

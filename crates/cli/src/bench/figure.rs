@@ -1,6 +1,6 @@
 //! One figure: our time, the bound beside it, and whether that is what we aim at.
 
-use pantile_plan::json::Value;
+use pantile_text::json::Value;
 
 use super::case::Group;
 use crate::numbers::seconds;

@@ -1,7 +1,7 @@
 //! What the figures were measured on.
 
 use pantile_kernels::Vectors;
-use pantile_plan::json::Value;
+use pantile_text::json::Value;
 
 use super::figure::number;
 use crate::numbers::bytes;

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use pantile_plan::json::Value;
+use pantile_text::json::Value;
 
 use crate::numbers::up_to;
 use crate::report::Report;

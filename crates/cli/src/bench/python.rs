@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, anyhow, bail};
-use pantile_plan::json::{self, Value};
+use pantile_text::json::{self, Value};
 
 use super::Arguments;
 use super::case::Group;

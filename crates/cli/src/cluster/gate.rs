@@ -3,8 +3,8 @@
 use anyhow::Result;
 use pantile_engine::available_memory;
 use pantile_ir::lower::{Cost, Executable, SlotId};
-use pantile_plan::json::Value;
 use pantile_plan::{Link, Machine, Terrain};
+use pantile_text::json::Value;
 
 use crate::numbers::{bytes, plural, seconds};
 

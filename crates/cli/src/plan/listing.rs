@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use pantile_draw::Svg;
 use pantile_geometry::Rank;
-use pantile_plan::draw::Svg;
-use pantile_plan::json::Value;
 use pantile_plan::{Estimate, Plan, Round, Step, Transfer};
+use pantile_text::json::Value;
 
 use super::{Path, Request, remark, text};
 use crate::draw;
@@ -74,7 +74,7 @@ pub(super) fn report(request: &Request<'_>) -> Result<Report> {
 
 /// The tiles with their arrows, or a table where there are too many of them.
 fn picture(plan: &Plan) -> Result<Svg> {
-    Ok(pantile_plan::draw::plan(plan).or_else(|_| pantile_plan::draw::matrix(plan))?)
+    Ok(pantile_draw::plan(plan).or_else(|_| pantile_draw::matrix(plan))?)
 }
 
 /// Paths that beat the direct one, if that was asked for without restrictions.

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use pantile_geometry::{Distribution, Rank};
-use pantile_plan::json::Value;
 use pantile_plan::{Hop, Message, Schedule};
+use pantile_text::json::Value;
 
 use super::{Path, Request, text};
 use crate::numbers::{bytes, plural, shape, size};

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use pantile_geometry::Distribution;
-use pantile_plan::json::Value;
 use pantile_plan::{Estimate, Totals};
+use pantile_text::json::Value;
 
 use super::{Request, text};
 use crate::numbers::size;

@@ -304,11 +304,11 @@ fn what_ranks_did_is_written_down() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.starts_with("progress: heat.dist:29:8: turn 1 of 7\n"), "{}", ran.stderr);
     let trace = String::from_utf8(folder.get("trace.json")).unwrap();
-    let value = pantile_plan::json::parse(&trace).unwrap();
+    let value = pantile_text::json::parse(&trace).unwrap();
     let events = value.get("traceEvents").unwrap().as_array().unwrap();
     for rank in 0..3 {
         let of_rank =
-            |event: &&pantile_plan::json::Value| event.get("tid").unwrap().as_usize() == Some(rank);
+            |event: &&pantile_text::json::Value| event.get("tid").unwrap().as_usize() == Some(rank);
         let sent: usize = events
             .iter()
             .filter(of_rank)

@@ -1,7 +1,7 @@
 //! `pantile bench`, with arrays so small that the figures mean nothing: all of them are there.
 
 use crate::common::{Ran, pantile, root, words};
-use pantile_plan::json::{self, Value};
+use pantile_text::json::{self, Value};
 use std::path::PathBuf;
 
 fn run(line: &str) -> Ran {

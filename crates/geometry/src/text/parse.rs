@@ -19,7 +19,8 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Cursor, Fault};
+use pantile_text::{Cursor, Fault};
+
 use crate::axis::{Axis, Cuts, LABEL_LIMIT};
 use crate::distribution::Direction;
 use crate::{Distribution, Error, Mesh, Operator};

@@ -5,7 +5,6 @@ mod cells;
 #[path = "../../../geometry/tests/it/common/mod.rs"]
 mod common;
 mod cost;
-mod draw;
 mod laws;
 mod layers;
 mod primitives;

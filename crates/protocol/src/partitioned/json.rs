@@ -3,7 +3,7 @@
 use super::check::shown;
 use super::{Location, Partition, Partitioned, Position};
 use crate::{Code, Finding, Note};
-use pantile_plan::json::{Member, Value};
+use pantile_text::json::{Member, Value};
 use std::collections::BTreeMap;
 
 /// Reads a dictionary and everything that is wrong with it, types and rules.

@@ -5,12 +5,12 @@ use crate::common::*;
 use pantile_geometry::grid::auto_grid;
 use pantile_geometry::{Axis, Cuts, Distribution, Mesh, Operator};
 use pantile_plan::Plan;
-use pantile_plan::json::Value;
 use pantile_protocol::convert::{
     Imported, export, export_partitioned, from_letters, import, import_partitioned,
 };
 use pantile_protocol::{Dim, DimKind, Error, check};
 use pantile_testkit::{Rng, cases, enough};
+use pantile_text::json::Value;
 use std::collections::BTreeMap;
 
 fn size(number: i64) -> usize {

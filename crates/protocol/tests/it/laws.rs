@@ -14,7 +14,7 @@ fn valid_arrays_pass_and_survive_the_texts() {
         let findings = check(&sections);
         assert_eq!(findings, [], "{}\n{sections:?}", report(&findings, None));
         let values = sections.iter().map(json::section_to_value);
-        let text = pantile_plan::json::Value::array(values).to_indented();
+        let text = pantile_text::json::Value::array(values).to_indented();
         assert_eq!(json::read(&text).unwrap().sections().unwrap(), sections);
         assert_eq!(normalise(&sections).sections, sections);
     });

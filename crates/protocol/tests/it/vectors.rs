@@ -1,10 +1,10 @@
 //! Every vector that needs no distribution: ownership, validity, upgrade, partitions, files.
 
 use crate::common::*;
-use pantile_plan::json::Value;
 use pantile_protocol::partitioned::{Location, from_dims, per_rank};
 use pantile_protocol::{Buffer, Dim, Dtype, Object, Section, across, check, dnpy, npy};
 use pantile_protocol::{report, upgrade, validate};
+use pantile_text::json::Value;
 
 #[test]
 fn array_vectors_are_valid_and_map_as_stated() {

@@ -1,104 +1,107 @@
 //! Which crate may know which, and why an outside one is there at all.
 
-use pantile_xtask::{dependencies, root, section};
+use pantile_xtask::{Crate, compare_block, crates, dependencies, root, section};
 use std::fs;
 
-/// Crate, crates of ours that it may use, and crates of others. Pure crates take none but a
-/// small vector; nothing may use `python`, `suite` or `xtask`, and only `python` the command.
-const ALLOWED: [(&str, &[&str], &[&str]); 21] = [
-    ("geometry", &[], &["smallvec"]),
-    ("plan", &["geometry"], &["smallvec"]),
-    ("protocol", &["geometry", "plan"], &["smallvec"]),
-    ("lanes", &[], &["bytemuck", "num-complex"]),
-    ("ir", &["geometry", "lanes", "plan"], &[]),
-    ("kernels", &["geometry", "lanes", "memory"], &["bytemuck", "libc", "num-complex", "smallvec"]),
-    ("memory", &[], &["libc"]),
-    ("comm", &["memory"], &["shuttle"]),
-    ("comm-mpi", &["comm"], &["mpi"]),
-    ("comm-net", &["comm"], &["rcgen", "rustix", "rustls"]),
-    ("engine", &["comm", "geometry", "ir", "kernels", "lanes", "memory", "plan"], &["smallvec"]),
-    ("spmd", &["comm", "engine", "geometry", "plan"], &[]),
+/// Crates from left to right: each may use those before it. With them the crates of others that it may
+/// use; pure crates take none but a small vector.
+const ORDER: [(&str, &[&str]); 23] = [
+    ("memory", &["libc"]),
+    ("comm", &["shuttle"]),
+    ("comm-mpi", &["mpi"]),
+    ("comm-net", &["rcgen", "rustix", "rustls"]),
+    ("text", &[]),
+    ("lanes", &["bytemuck", "num-complex"]),
+    ("geometry", &["smallvec"]),
+    ("protocol", &[]),
+    ("kernels", &["bytemuck", "libc", "num-complex", "smallvec"]),
+    ("bounds", &[]),
+    ("plan", &["smallvec"]),
+    ("draw", &[]),
+    ("ir", &[]),
+    ("engine", &["smallvec"]),
     (
         "cluster",
-        &["comm", "comm-net", "engine", "geometry", "ir"],
         &["prost", "tokio", "tokio-rustls", "tokio-stream", "tonic", "tonic-build", "tonic-prost"],
     ),
-    ("array", &["comm", "engine", "geometry", "ir", "plan"], &[]),
-    (
-        "pantile",
-        &[
-            "array", "cluster", "comm", "comm-mpi", "engine", "geometry", "ir", "plan", "protocol",
-            "spmd",
-        ],
-        &[],
-    ),
+    ("spmd", &[]),
+    ("array", &[]),
+    ("pantile", &[]),
+    ("cli", &["anyhow", "clap"]),
+    ("python", &["pyo3"]),
+    ("testkit", &[]),
+    ("suite", &["num-complex"]),
+    ("xtask", &[]),
+];
+
+/// What travels, and what is said and computed: neither knows the other. They meet in `engine`.
+const APART: [&[&str]; 2] = [
+    &["comm", "comm-mpi", "comm-net"],
+    &["text", "lanes", "geometry", "protocol", "kernels", "bounds", "plan", "draw", "ir"],
+];
+
+/// Crates that only these may use.
+const ONLY_FOR: [(&str, &[&str]); 10] = [
+    // The processes of a job, and connections with keys and tokens.
+    ("comm-mpi", &["pantile", "python", "suite"]),
+    ("comm-net", &["cli", "cluster"]),
     // Loops by hand, for figures alone.
-    ("bounds", &["kernels", "lanes"], &[]),
-    // The crate that users name is the one of ours without a prefix. Of the transport over TCP the
-    // command needs keys and tokens alone.
-    (
-        "cli",
-        &[
-            "bounds", "comm", "comm-net", "engine", "geometry", "ir", "kernels", "lanes", "plan",
-            "protocol",
-        ],
-        &["anyhow", "clap", "pantile"],
-    ),
-    ("python", &["cli", "comm", "comm-mpi", "engine", "protocol"], &["pantile", "pyo3"]),
-    ("testkit", &[], &[]),
-    (
-        "suite",
-        &["comm", "comm-mpi", "engine", "geometry", "ir", "lanes", "spmd", "testkit"],
-        &["num-complex"],
-    ),
-    ("xtask", &[], &[]),
+    ("bounds", &["cli"]),
+    ("draw", &["cli", "pantile"]),
+    ("cluster", &["pantile"]),
+    ("cli", &["python"]),
+    ("python", &[]),
+    ("testkit", &["suite"]),
+    ("suite", &[]),
+    ("xtask", &[]),
 ];
 
 /// What tests may use besides: the random cases, in benches the loops by hand, in transports the
 /// cases for all of them, and the transport over TCP.
-const FOR_TESTS: [&str; 9] = [
+const FOR_TESTS: [&str; 10] = [
     "pantile",
     "pantile-bounds",
     "pantile-comm-net",
     "pantile-testkit",
     "pantile-suite",
+    "pantile-plan",
     "pantile-spmd",
     "pantile-engine",
     "pantile-geometry",
     "libc",
 ];
 
-fn manifests() -> Vec<(String, String)> {
-    let mut manifests = Vec::new();
-    for entry in fs::read_dir(root().join("crates")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        manifests.push((name, fs::read_to_string(path.join("Cargo.toml")).unwrap()));
+/// Why a crate may not use another one of ours; nothing if it may.
+fn refusal(name: &str, used: &str) -> Option<String> {
+    let place = |wanted: &str| ORDER.iter().position(|(known, _)| *known == wanted);
+    let family = |wanted: &str| APART.iter().position(|family| family.contains(&wanted));
+    let reserved = ONLY_FOR.iter().find(|(only, users)| *only == used && !users.contains(&name));
+    if place(used) >= place(name) {
+        Some(format!("{name} may not use {used}, which is not on its left"))
+    } else if family(name).zip(family(used)).is_some_and(|(own, other)| own != other) {
+        Some(format!("{name} may not use {used}: they meet in `engine`"))
+    } else {
+        reserved.map(|(_, users)| format!("{name} may not use {used}, which is for {users:?}"))
     }
-    manifests.sort();
-    manifests
 }
 
 #[test]
 fn left_never_sees_right() {
     let mut wrong = Vec::new();
-    for (name, manifest) in manifests() {
-        let Some((_, ours, outside)) = ALLOWED.iter().find(|(known, ..)| *known == name) else {
-            wrong.push(format!("crate {name} has no line in the table of allowed edges"));
+    for own in crates() {
+        let Some((_, outside)) = ORDER.iter().find(|(known, _)| *known == own.name) else {
+            wrong.push(format!("crate {} has no place in the order", own.name));
             continue;
         };
-        for dependency in dependencies(&manifest, "dependencies") {
-            let allowed = match dependency.strip_prefix("pantile-") {
-                Some(own) => ours.contains(&own),
-                None => outside.contains(&dependency.as_str()),
-            };
-            if !allowed {
-                wrong.push(format!("{name} may not depend on {dependency}"));
+        wrong.extend(own.used().iter().filter_map(|used| refusal(&own.name, used)));
+        for dependency in own.used_outside() {
+            if !outside.contains(&dependency.as_str()) {
+                wrong.push(format!("{} may not use {dependency}", own.name));
             }
         }
-        for dependency in dependencies(&manifest, "dev-dependencies") {
+        for dependency in dependencies(&own.manifest, "dev-dependencies") {
             if !FOR_TESTS.contains(&dependency.as_str()) {
-                wrong.push(format!("the tests of {name} may not depend on {dependency}"));
+                wrong.push(format!("the tests of {} may not use {dependency}", own.name));
             }
         }
     }
@@ -106,8 +109,31 @@ fn left_never_sees_right() {
 }
 
 #[test]
+fn edges_to_the_right_and_across_are_refused() {
+    assert_eq!(refusal("plan", "geometry"), None);
+    assert!(refusal("geometry", "plan").unwrap().contains("left"));
+    assert!(refusal("geometry", "comm").unwrap().contains("engine"));
+    assert!(refusal("engine", "bounds").unwrap().contains("cli"));
+    assert!(refusal("plan", "unknown").is_none(), "no such crate: cargo refuses it");
+}
+
+/// The list under the picture of `ARCHITECTURE.md` says what manifests say.
+#[test]
+fn the_map_lists_every_edge() {
+    let all = crates();
+    let mut lines = Vec::new();
+    for (name, _) in ORDER {
+        let own = all.iter().find(|own| own.name == name).expect("a crate of the order exists");
+        let used = own.used().join(", ");
+        lines.push(format!("{name:10} {used}").trim_end().to_owned());
+    }
+    let list = format!("```text\n{}\n```\n", lines.join("\n"));
+    compare_block("ARCHITECTURE.md", "edges", &list);
+}
+
+#[test]
 fn packages_are_named_after_their_folders() {
-    for (name, manifest) in manifests() {
+    for Crate { name, manifest, .. } in crates() {
         // The crate that users name has the plain name.
         let package = if name == "pantile" { name.clone() } else { format!("pantile-{name}") };
         let expected = format!("name = \"{package}\"");
@@ -125,7 +151,7 @@ fn every_outside_crate_says_what_it_saves() {
         assert!(!outside || before.starts_with("# "), "no comment above `{line}`");
         before = line;
     }
-    for (name, manifest) in manifests() {
+    for Crate { name, manifest, .. } in crates() {
         for kind in ["dependencies", "dev-dependencies"] {
             for line in section(&manifest, kind) {
                 let stated = line.is_empty() || line.starts_with('#') || line.contains("workspace");

@@ -6,3 +6,6 @@ mod documents;
 mod environment;
 mod errors;
 mod files;
+mod map;
+mod names;
+mod raw_memory;

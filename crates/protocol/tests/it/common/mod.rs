@@ -2,8 +2,8 @@
 
 pub(crate) mod arrays;
 
-use pantile_plan::json::{Value, parse};
 use pantile_protocol::{Dim, Object, Section, json};
+use pantile_text::json::{Value, parse};
 
 /// All vectors.
 pub(crate) fn vectors() -> Value {
