@@ -25,7 +25,7 @@ use super::program::{called, function};
 use super::{Array, Session, SliceItem, here};
 
 /// A stretch of an axis: first index, last index (excluded), length of a block in it.
-type Part = (usize, usize, usize);
+type AxisPart = (usize, usize, usize);
 
 /// The farthest neighbour of a stencil: all cells up to it are held.
 const FARTHEST: u64 = 1 << 31;
@@ -261,7 +261,7 @@ fn checked(arrays: &[&Array], block: &[usize]) -> Result<Vec<usize>, String> {
 }
 
 /// The regions in which all blocks have the same shape; of an empty array one.
-fn regions(shape: &[usize], block: &[usize]) -> Vec<Vec<Part>> {
+fn regions(shape: &[usize], block: &[usize]) -> Vec<Vec<AxisPart>> {
     let mut regions = vec![Vec::new()];
     for (length, size) in shape.iter().zip(block) {
         let even = length - length % size;

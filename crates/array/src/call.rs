@@ -10,7 +10,7 @@ use pantile_ir::{Env, Program, Type};
 
 use super::fault::Fault;
 use super::graph::Keys;
-use super::node::{Node, Stored, Tiles, lock};
+use super::node::{HostedTiles, Node, Stored, lock};
 use super::{Array, Operand, Session, here};
 
 impl Session {
@@ -137,7 +137,7 @@ impl Session {
                 let ty = Type::array(home.plain.shape(), dtype);
                 let (deferred_frees, home) =
                     (Arc::clone(&self.inner.deferred_frees), Arc::clone(home));
-                let stored = Stored { id, home, tiles: Tiles::default(), deferred_frees };
+                let stored = Stored { id, home, tiles: HostedTiles::default(), deferred_frees };
                 Array::of(self, Node::kept(ty, place.clone(), stored))
             })
             .collect())

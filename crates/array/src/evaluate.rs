@@ -13,7 +13,7 @@ use super::compile_cache::CachedProgram;
 use super::fault::Fault;
 use super::graph::{Graph, Keys, Liveness};
 use super::here;
-use super::node::{Node, Stored, Tiles, lock, two_worlds};
+use super::node::{HostedTiles, Node, Stored, lock, two_worlds};
 use super::session::Session;
 
 /// A walk through the graph, valid until the next walk.
@@ -165,7 +165,7 @@ impl Session {
         for (((node, _), id), home) in outputs.zip(ids).zip(&cached.homes) {
             let (deferred_frees, home) = (Arc::clone(&self.inner.deferred_frees), Arc::clone(home));
             *lock(&node.stored) =
-                Some(Stored { id, home, tiles: Tiles::default(), deferred_frees });
+                Some(Stored { id, home, tiles: HostedTiles::default(), deferred_frees });
             // What it was made of is not needed any more.
             let made = lock(&node.made).take();
             drop(made);
@@ -307,7 +307,7 @@ fn argument((leaf, donated): (&Arc<Node>, &bool)) -> ArrayId {
     let mut stored = lock(&leaf.stored);
     let Some(stored) = stored.as_mut() else { return ArrayId(0) };
     if *donated {
-        stored.tiles = Tiles::default();
+        stored.tiles = HostedTiles::default();
     }
     stored.id
 }

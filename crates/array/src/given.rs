@@ -7,7 +7,7 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_ir::Type;
 
 use super::fault::Fault;
-use super::node::{Home, Node, Stored, Tiles, lock};
+use super::node::{Home, HostedTiles, Node, Stored, lock};
 use super::sections::owned_shape;
 use super::{Array, Session, elements, here};
 
@@ -72,7 +72,7 @@ impl Session {
         drop(executor);
         put.map_err(Fault::from)?;
         let deferred_frees = Arc::clone(&self.inner.deferred_frees);
-        let (home, tiles) = (Home::new(home.clone(), home), Tiles::default());
+        let (home, tiles) = (Home::new(home.clone(), home), HostedTiles::default());
         let node = Node::kept(ty, place, Stored { id, home, tiles, deferred_frees });
         Ok(Array::of(self, node))
     }

@@ -103,7 +103,7 @@ impl Graph {
 
     /// Equal programs have equal keys, on every process.
     pub(crate) fn keys(&self, setting: &Setting, liveness: &Liveness) -> Keys {
-        let (mut key, mut parameters) = (Key::default(), Key::default());
+        let (mut key, mut parameters) = (GraphHash::default(), GraphHash::default());
         key.write_usize(setting.ranks);
         key.write_usize(setting.steps_per_exchange);
         for (node, outputs) in self.order.iter().zip(&liveness.outputs) {
@@ -147,15 +147,15 @@ fn index(number: u64) -> usize {
 }
 
 /// Two sums of products of 64 bits each: quick, and long enough that chance does not meet.
-struct Key([u64; 2]);
+struct GraphHash([u64; 2]);
 
-impl Default for Key {
+impl Default for GraphHash {
     fn default() -> Self {
         Self([0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f])
     }
 }
 
-impl Key {
+impl GraphHash {
     fn both(&self) -> u128 {
         let [one, other] = self.0;
         (u128::from(one) << 64) | u128::from(other)
@@ -170,7 +170,7 @@ fn folded(one: u64, other: u64) -> u64 {
     low ^ high
 }
 
-impl Hasher for Key {
+impl Hasher for GraphHash {
     fn finish(&self) -> u64 {
         self.0[0]
     }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn of(values: &[u64]) -> u128 {
-        let mut key = Key::default();
+        let mut key = GraphHash::default();
         values.iter().for_each(|value| key.write_u64(*value));
         key.both()
     }

@@ -64,7 +64,7 @@ use pantile_ir::{Index, Op, Slice, Type};
 
 pub use evaluate::Evaluation;
 pub use fault::Fault;
-pub use open::{Brought, Note, Opening, Piece};
+pub use open::{Brought, Note, OpenPiece, Opening};
 pub use pantile_ir::{Binary, Boundary, Place, Random, Reduction, Unary};
 pub use pipeline::{Combine, Split};
 pub use scalar::Number;
@@ -74,7 +74,7 @@ pub use slice::{SliceItem, by};
 pub use views::{Seen, SeenAxes};
 
 use node::{Node, lock};
-use views::{View, dense_strides};
+use views::{ViewStep, dense_strides};
 
 /// Operations that are recorded at most before they run by themselves.
 const MOST_PENDING: usize = 4096;
@@ -86,14 +86,14 @@ pub struct Array {
     world: Session,
     base: Arc<Mutex<Arc<Node>>>,
     /// Views of views, from the base on.
-    view: Arc<[View]>,
+    view: Arc<[ViewStep]>,
     /// What was last seen through a view that brings elements into another order: computed once, as
     /// long as the base stays as it is.
-    seen: Option<Arc<Mutex<Known>>>,
+    seen: Option<Arc<Mutex<SeenVersion>>>,
 }
 
 /// What was seen, and of which version of the base.
-type Known = Option<(Weak<Node>, Arc<Node>)>;
+type SeenVersion = Option<(Weak<Node>, Arc<Node>)>;
 
 thread_local! {
     /// The line that stands for those of this program; see [`written_at`].
@@ -272,8 +272,8 @@ impl Array {
         }
     }
 
-    fn slice(&self, slice: &[SliceItem], place: &Place) -> Result<View, Fault> {
-        View::slice(&self.shape(), slice).map_err(|message| Fault::new(message, place.clone()))
+    fn slice(&self, slice: &[SliceItem], place: &Place) -> Result<ViewStep, Fault> {
+        ViewStep::slice(&self.shape(), slice).map_err(|message| Fault::new(message, place.clone()))
     }
 
     /// What stands for a part that is not there.
@@ -282,7 +282,7 @@ impl Array {
     }
 
     /// This, seen through one more view.
-    pub(crate) fn viewed(&self, view: View) -> Self {
+    pub(crate) fn viewed(&self, view: ViewStep) -> Self {
         if view.is_all() {
             return self.clone();
         }
@@ -294,7 +294,7 @@ impl Array {
             }
             None => views.push(view),
         }
-        let ordered = views.last().is_none_or(View::is_slice);
+        let ordered = views.last().is_none_or(ViewStep::is_slice);
         let seen = (!ordered).then(|| Arc::new(Mutex::new(None)));
         Self { world: self.world.clone(), base: Arc::clone(&self.base), view: views.into(), seen }
     }
@@ -461,8 +461,8 @@ fn known(size: usize) -> Index {
 }
 
 /// No views.
-fn none() -> Arc<[View]> {
-    static NONE: OnceLock<Arc<[View]>> = OnceLock::new();
+fn none() -> Arc<[ViewStep]> {
+    static NONE: OnceLock<Arc<[ViewStep]>> = OnceLock::new();
     Arc::clone(NONE.get_or_init(|| Arc::new([])))
 }
 

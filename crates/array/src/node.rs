@@ -9,7 +9,7 @@ use pantile_ir::{Function, Op, Place, Type};
 
 use super::deferred_free::DeferredFrees;
 use super::fault::Fault;
-use super::open::Open;
+use super::open::OpeningOfNode;
 
 /// Homes of one version of an array that are remembered at most.
 const HOMES_MAX: usize = 16;
@@ -25,7 +25,7 @@ pub(crate) struct Node {
     /// What is wrong with it: an error of the caller that asks for its elements.
     pub(crate) fault: Option<Fault>,
     /// The memory that it shares with others.
-    pub(crate) open: Mutex<Open>,
+    pub(crate) open: Mutex<OpeningOfNode>,
     /// True once it has shared its memory: others may have written to it at any time.
     pub(crate) was_open: AtomicBool,
     /// The same elements living elsewhere, by the fingerprints of where, as long as they are referred to.
@@ -53,7 +53,7 @@ pub(crate) struct Stored {
     pub(crate) id: ArrayId,
     pub(crate) home: Arc<Home>,
     /// The tiles of the ranks that this process hosts, once they were fetched.
-    pub(crate) tiles: Tiles,
+    pub(crate) tiles: HostedTiles,
     /// Where to say that it was dropped.
     pub(crate) deferred_frees: Arc<DeferredFrees>,
 }
@@ -81,7 +81,7 @@ impl Home {
 }
 
 /// Tiles by rank, asked for once.
-pub(crate) type Tiles = Arc<OnceLock<Vec<(Rank, Arc<Tile>)>>>;
+pub(crate) type HostedTiles = Arc<OnceLock<Vec<(Rank, Arc<Tile>)>>>;
 
 impl Drop for Stored {
     fn drop(&mut self) {

@@ -2,7 +2,7 @@
 //!
 //! Values of recorded programs never change, but memory that another library knows does. An
 //! [`Opening`] brings both together. It belongs to one array (all handles of one base) and consists
-//! of [`Piece`]s of memory that cover its elements.
+//! of [`OpenPiece`]s of memory that cover its elements.
 //!
 //! - **Whose it is.** The memory is that of the base's newest computed version, its *bound* node, and
 //!   of nothing else. Opening an array whose elements others share (another array, an expression that
@@ -36,12 +36,12 @@ use pantile_ir::lower::owned_places;
 use pantile_ir::{Env, Op, Place, Type};
 
 use super::fault::Fault;
-use super::node::{Home, Node, Stored, Tiles, lock};
+use super::node::{Home, HostedTiles, Node, Stored, lock};
 use super::session::Inner;
 use super::{Array, Session, here};
 
 /// Memory with some elements of an array.
-pub struct Piece {
+pub struct OpenPiece {
     /// The rank whose section it is; `None` if it is not that of one rank.
     pub rank: Option<Rank>,
     /// The memory.
@@ -52,7 +52,7 @@ pub struct Piece {
 
 /// Memory that an array shares with others; see the text above.
 pub struct Opening {
-    pieces: Vec<Piece>,
+    pieces: Vec<OpenPiece>,
     /// The tiles that are the memory itself; empty if it is staged.
     direct: Vec<(Rank, Arc<Tile>)>,
     /// Where the array lived when it was opened.
@@ -70,7 +70,7 @@ pub struct Opening {
 
 /// How a node knows its opening.
 #[derive(Default)]
-pub(crate) struct Open {
+pub(crate) struct OpeningOfNode {
     of: Weak<Opening>,
     /// The same, if it lives as long as the array does.
     own: Option<Arc<Opening>>,
@@ -85,7 +85,7 @@ pub struct Brought {
     /// The type of the elements.
     pub dtype: DType,
     /// Memory that has all elements that hosted ranks own.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<OpenPiece>,
     /// It is read-only.
     pub read_only: bool,
     /// Tiles of hosted ranks that are the memory itself, or none at all.
@@ -100,7 +100,7 @@ pub type Note = Arc<dyn std::any::Any + Send + Sync>;
 impl Opening {
     /// The memory.
     #[must_use]
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[OpenPiece] {
         &self.pieces
     }
 
@@ -156,7 +156,12 @@ impl Opening {
     }
 
     /// Calls `f` with every piece and where its elements are in the tile of a rank.
-    fn each(&self, home: &Home, rank: Rank, mut f: impl FnMut(&Piece, &[Vec<Pick>], &TilePlaces)) {
+    fn each(
+        &self,
+        home: &Home,
+        rank: Rank,
+        mut f: impl FnMut(&OpenPiece, &[Vec<Pick>], &TilePlaces),
+    ) {
         let Some(places) = tile_places(home, rank) else { return };
         // Of an element that several sections have, the first one's is read.
         for piece in self.pieces.iter().rev() {
@@ -223,7 +228,7 @@ impl Node {
     fn follow(self: &Arc<Self>, before: &Self, opening: &Arc<Opening>) {
         let own = lock(&before.open).own.clone();
         self.was_open.store(true, Ordering::Relaxed);
-        *lock(&self.open) = Open { of: Arc::downgrade(opening), own };
+        *lock(&self.open) = OpeningOfNode { of: Arc::downgrade(opening), own };
         *lock(&opening.latest) = Arc::downgrade(self);
     }
 }
@@ -254,7 +259,7 @@ impl Session {
         let node = self.stored_node(ty, place, &home, &direct)?;
         let opening = self.opening(&node, (pieces, direct), read_only, note);
         node.was_open.store(true, Ordering::Relaxed);
-        *lock(&node.open) = Open { of: Arc::downgrade(&opening), own: Some(opening) };
+        *lock(&node.open) = OpeningOfNode { of: Arc::downgrade(&opening), own: Some(opening) };
         Ok(Array::of(self, node))
     }
 
@@ -273,7 +278,7 @@ impl Session {
             executor.replace(id, tiles);
         }
         let deferred_frees = Arc::clone(&self.inner.deferred_frees);
-        let (home, tiles) = (Arc::clone(home), Tiles::default());
+        let (home, tiles) = (Arc::clone(home), HostedTiles::default());
         Ok(Node::kept(ty, place, Stored { id, home, tiles, deferred_frees }))
     }
 
@@ -291,7 +296,7 @@ impl Session {
     fn opening(
         &self,
         node: &Arc<Node>,
-        (pieces, direct): (Vec<Piece>, Vec<(Rank, Arc<Tile>)>),
+        (pieces, direct): (Vec<OpenPiece>, Vec<(Rank, Arc<Tile>)>),
         read_only: bool,
         note: Option<Note>,
     ) -> Arc<Opening> {
@@ -338,7 +343,7 @@ impl Session {
     fn replace(&self, node: &Node, id: ArrayId, tiles: &[(Rank, Arc<Tile>)]) {
         lock(&self.inner.executor).replace(id, tiles);
         if let Some(stored) = lock(&node.stored).as_mut() {
-            stored.tiles = Tiles::default();
+            stored.tiles = HostedTiles::default();
         }
     }
 
@@ -381,7 +386,7 @@ impl Session {
                 self.replace(before, id, &copies);
             }
         }
-        *lock(&before.open) = Open::default();
+        *lock(&before.open) = OpeningOfNode::default();
         Ok(())
     }
 
@@ -443,7 +448,7 @@ impl Array {
         let apart = self.world.inner.hosted.len() < self.world.inner.size;
         let own = (apart && opening.kept_at.is_some()).then(|| Arc::clone(&opening));
         node.was_open.store(true, Ordering::Relaxed);
-        *lock(&node.open) = Open { of: Arc::downgrade(&opening), own };
+        *lock(&node.open) = OpeningOfNode { of: Arc::downgrade(&opening), own };
         Ok(Some(opening))
     }
 
@@ -509,7 +514,7 @@ impl Array {
 }
 
 /// What a rank owns, in its tile.
-fn own_piece(home: &Home, rank: Rank, tile: &Arc<Tile>) -> Piece {
+fn own_piece(home: &Home, rank: Rank, tile: &Arc<Tile>) -> OpenPiece {
     let shape = super::sections::owned_shape(&home.plain, rank);
     let nowhere = || TilePlaces { first: 0, strides: vec![0; shape.len()] };
     let places = tile_places(home, rank).unwrap_or_else(nowhere);
@@ -523,5 +528,5 @@ fn own_piece(home: &Home, rank: Rank, tile: &Arc<Tile>) -> Piece {
         true => ExternalBuffer::of_tile(tile, vec![0], &TilePlaces { first: 0, strides: vec![0] }),
         false => ExternalBuffer::of_tile(tile, shape, &places),
     };
-    Piece { rank: Some(rank), foreign, places: places_of }
+    OpenPiece { rank: Some(rank), foreign, places: places_of }
 }

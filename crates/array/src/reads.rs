@@ -17,7 +17,7 @@ use super::fault::Fault;
 use super::graph::Graph;
 use super::node::{Made, Node, lock};
 use super::session::Session;
-use super::views::View;
+use super::views::ViewStep;
 use super::{Array, MOST_PENDING, here};
 
 /// Reads that are not computed yet, in the order in which they were recorded.
@@ -57,14 +57,14 @@ impl Reads {
 impl Array {
     /// The only element of a view, as it is now.
     #[track_caller]
-    pub(crate) fn element(&self, view: View) -> Self {
+    pub(crate) fn element(&self, view: ViewStep) -> Self {
         let base = Arc::clone(&lock(&self.base));
         let view = match self.view.is_empty() {
             true => view,
             false => {
                 let chain = self.view.iter().rev();
                 let index = chain.fold(view.through(&[]), |index, view| view.through(&index));
-                View::element(&base.shape(), &index)
+                ViewStep::element(&base.shape(), &index)
             }
         };
         let array = Self::of(&self.world, view.of(&base, &here()));

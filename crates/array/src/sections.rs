@@ -8,7 +8,7 @@ use pantile_geometry::{Distribution, OwnedElements, Rank};
 use pantile_ir::lower::owned_places;
 
 use super::fault::Fault;
-use super::node::{Home, Node, Tiles, lock};
+use super::node::{Home, HostedTiles, Node, lock};
 use super::views::{Seen, SeenAxes, dense_strides};
 use super::{Array, Session, here};
 
@@ -83,7 +83,7 @@ impl Section {
             let (seen, target) = seen.map_or((one, 0), |(seen, dense)| (*seen, *dense));
             pieces_of(runs, &seen, stride, target)
         };
-        let pieces: Vec<Vec<Piece>> = runs.iter().enumerate().map(along).collect();
+        let pieces: Vec<Vec<SlicePiece>> = runs.iter().enumerate().map(along).collect();
         let bytes = self.tile.dtype().bytes();
         let copy = &mut |from: isize, to: isize, length: usize| {
             let place = |at: isize| usize::try_from(at).unwrap_or(usize::MAX) * bytes;
@@ -137,14 +137,19 @@ pub(crate) fn owned_shape(home: &Distribution, rank: Rank) -> Vec<usize> {
 
 /// Neighbours along one axis of a slice that are neighbours in a rank's memory, too: the place of the
 /// first one there and in the slice, the distances of neighbours, and how many there are.
-struct Piece {
+struct SlicePiece {
     from: (isize, isize),
     to: (isize, isize),
     count: usize,
 }
 
 /// The pieces of one axis: what a slice sees of the runs of indices that a rank owns.
-fn pieces_of(runs: &[(usize, usize)], seen: &Seen, stride: isize, target: isize) -> Vec<Piece> {
+fn pieces_of(
+    runs: &[(usize, usize)],
+    seen: &Seen,
+    stride: isize,
+    target: isize,
+) -> Vec<SlicePiece> {
     let place = |value: i64| isize::try_from(value).unwrap_or(0);
     let step = seen.step.abs();
     let mut local = 0;
@@ -160,7 +165,7 @@ fn pieces_of(runs: &[(usize, usize)], seen: &Seen, stride: isize, target: isize)
         let (k, end) = (up(least), up(end));
         if k < end {
             let at = local + seen.first + seen.step * k - low;
-            pieces.push(Piece {
+            pieces.push(SlicePiece {
                 from: (place(at) * stride, place(seen.step) * stride),
                 to: (place(k) * target, target),
                 count: usize::try_from(end - k).unwrap_or(0),
@@ -177,7 +182,7 @@ fn number(value: usize) -> i64 {
 
 /// Calls `f` with the place in memory, the place in the slice and the length of every row.
 fn each_piece(
-    axes: &[Vec<Piece>],
+    axes: &[Vec<SlicePiece>],
     (from, to): (isize, isize),
     f: &mut dyn FnMut(isize, isize, usize),
 ) {
@@ -228,7 +233,10 @@ impl Session {
     }
 
     /// Where a stored node lives, and the tiles of it that this process hosts.
-    pub(crate) fn tiles_of(&self, node: &Arc<Node>) -> Result<Option<(Arc<Home>, Tiles)>, Fault> {
+    pub(crate) fn tiles_of(
+        &self,
+        node: &Arc<Node>,
+    ) -> Result<Option<(Arc<Home>, HostedTiles)>, Fault> {
         self.check_process()?;
         self.stage(node);
         let stored = lock(&node.stored);

@@ -30,7 +30,7 @@ pub struct Session {
 }
 
 /// Tells the user something.
-pub(crate) type Report = Box<dyn Fn(&str) + Send>;
+pub(crate) type WaitReport = Box<dyn Fn(&str) + Send>;
 
 pub(crate) struct Inner {
     pub(crate) size: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Inner {
     /// True if there is such a place; looked at before every program.
     pub(crate) is_interrupted: AtomicBool,
     /// Told what a caller waits for, if that is not what it asked for.
-    pub(crate) report: Mutex<Option<Report>>,
+    pub(crate) report: Mutex<Option<WaitReport>>,
     /// What the ranks of this process may take.
     pub(crate) allowance: Mutex<Allowance>,
     /// Steps in time that one exchange of halos serves.

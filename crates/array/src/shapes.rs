@@ -5,7 +5,7 @@ use pantile_ir::{Op, Type};
 
 use super::fault::Fault;
 use super::node::Node;
-use super::views::View;
+use super::views::ViewStep;
 use super::{Array, elements, here};
 
 impl Array {
@@ -20,7 +20,7 @@ impl Array {
             false => Err(format!("got {shape:?} for the elements of shape {:?}", self.shape())),
         };
         if ty.is_ok() && self.reshapes_in_place(shape) {
-            return self.viewed(View::reshape(&self.shape(), shape));
+            return self.viewed(ViewStep::reshape(&self.shape(), shape));
         }
         let node = self.node(&place);
         Self::record(&self.world, Op::Reshape { copy: None }, vec![node], ty, place)
@@ -29,7 +29,7 @@ impl Array {
     /// True if another shape of as many elements is a view.
     #[must_use]
     pub fn reshapes_in_place(&self, shape: &[usize]) -> bool {
-        let view = View::reshape(&self.shape(), shape);
+        let view = ViewStep::reshape(&self.shape(), shape);
         self.strides().is_some_and(|strides| view.strides(&strides).is_some())
     }
 
@@ -42,7 +42,7 @@ impl Array {
         let mut sorted = axes.to_vec();
         sorted.sort_unstable();
         if sorted.into_iter().eq(0..shape.len()) {
-            return self.viewed(View::permute(&shape, axes));
+            return self.viewed(ViewStep::permute(&shape, axes));
         }
         let axes_of = shape.len();
         let message = format!("got axes {axes:?}, expected a permutation of the {axes_of} axes");

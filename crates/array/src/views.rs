@@ -10,7 +10,7 @@ use super::slice::{SliceItem, resolve};
 
 /// One step from what it is a view of, which has shape `from`, to `shape`.
 #[derive(Clone, PartialEq)]
-pub(crate) struct View {
+pub(crate) struct ViewStep {
     from: Vec<usize>,
     pub(crate) shape: Vec<usize>,
     how: How,
@@ -19,7 +19,7 @@ pub(crate) struct View {
 #[derive(Clone, PartialEq)]
 enum How {
     /// Along each axis of `from`: first, number and distance of indices, and whether the axis goes.
-    Slice(Vec<Stretch>),
+    Slice(Vec<MergedAxes>),
     /// Axis `i` is axis `axes[i]` of `from`.
     Permute(Vec<usize>),
     /// The same elements, row-major.
@@ -27,14 +27,14 @@ enum How {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-struct Stretch {
+struct MergedAxes {
     first: i64,
     size: usize,
     step: i64,
     goes: bool,
 }
 
-impl View {
+impl ViewStep {
     /// A slice of an array of this shape.
     pub(crate) fn slice(shape: &[usize], items: &[SliceItem]) -> Result<Self, String> {
         if items.len() > shape.len() {
@@ -48,7 +48,7 @@ impl View {
         for (axis, length) in shape.iter().enumerate() {
             let item = items.get(axis).copied().unwrap_or(SliceItem::Range(None, None, 1));
             let (first, size, step, goes) = resolve(item, axis, *length)?;
-            stretches.push(Stretch { first, size, step, goes });
+            stretches.push(MergedAxes { first, size, step, goes });
         }
         Ok(Self::of_stretches(shape.to_vec(), stretches))
     }
@@ -56,11 +56,11 @@ impl View {
     /// One element of an array of this shape, without axes.
     pub(crate) fn element(shape: &[usize], index: &[usize]) -> Self {
         let at = |at: &usize| i64::try_from(*at).unwrap_or(i64::MAX);
-        let one = |index| Stretch { first: at(index), size: 1, step: 1, goes: true };
+        let one = |index| MergedAxes { first: at(index), size: 1, step: 1, goes: true };
         Self::of_stretches(shape.to_vec(), index.iter().map(one).collect())
     }
 
-    fn of_stretches(from: Vec<usize>, stretches: Vec<Stretch>) -> Self {
+    fn of_stretches(from: Vec<usize>, stretches: Vec<MergedAxes>) -> Self {
         let kept = stretches.iter().filter(|one| !one.goes);
         Self { from, shape: kept.map(|one| one.size).collect(), how: How::Slice(stretches) }
     }
@@ -78,7 +78,7 @@ impl View {
 
     /// True if it changes nothing.
     pub(crate) fn is_all(&self) -> bool {
-        let whole = |(one, length): (&Stretch, &usize)| {
+        let whole = |(one, length): (&MergedAxes, &usize)| {
             !one.goes && one.first == 0 && one.size == *length && (one.step == 1 || one.size <= 1)
         };
         match &self.how {
@@ -110,7 +110,7 @@ impl View {
                     let next = inner.next()?;
                     let first = one.first + one.step * next.first;
                     let step = if next.size <= 1 { 1 } else { one.step * next.step };
-                    Stretch { first, size: next.size, step, goes: next.goes }
+                    MergedAxes { first, size: next.size, step, goes: next.goes }
                 }
             });
         }
@@ -125,7 +125,7 @@ impl View {
         match &self.how {
             How::Slice(stretches) => {
                 let kept = stretches.iter().zip(old).filter(|(one, _)| !one.goes);
-                let step = |one: &Stretch| isize::try_from(one.step).unwrap_or(isize::MAX);
+                let step = |one: &MergedAxes| isize::try_from(one.step).unwrap_or(isize::MAX);
                 Some(kept.map(|(one, stride)| stride * step(one)).collect())
             }
             How::Permute(axes) => Some(axes.iter().map(|axis| old[*axis]).collect()),
@@ -138,7 +138,7 @@ impl View {
         match &self.how {
             How::Slice(stretches) => {
                 let mut index = index.iter();
-                let along = |one: &Stretch| {
+                let along = |one: &MergedAxes| {
                     let at = if one.goes { 0 } else { index.next().copied().unwrap_or(0) };
                     one.first + one.step * i64::try_from(at).unwrap_or(0)
                 };
@@ -208,7 +208,7 @@ pub struct Seen {
 pub type SeenAxes = (Vec<Seen>, Vec<(usize, usize)>);
 
 /// A chain of views of a base as parts of its axes; `None` if it cannot be said so.
-pub(crate) fn seen_axes(base: &[usize], chain: &[View]) -> Option<SeenAxes> {
+pub(crate) fn seen_axes(base: &[usize], chain: &[ViewStep]) -> Option<SeenAxes> {
     let whole = |(axis, size): (usize, &usize)| Seen { axis, first: 0, step: 1, size: *size };
     let mut axes: Vec<Seen> = base.iter().enumerate().map(whole).collect();
     let mut fixed = Vec::new();
@@ -237,10 +237,10 @@ fn reshaped(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
     if node.shape() == shape {
         return node;
     }
-    View::reshape(&node.shape(), shape).of(&node, place)
+    ViewStep::reshape(&node.shape(), shape).of(&node, place)
 }
 
-fn ir_slice(stretches: &[Stretch]) -> Slice {
+fn ir_slice(stretches: &[MergedAxes]) -> Slice {
     let known = |size: usize| Index::Known(i64::try_from(size).unwrap_or(i64::MAX));
     Slice {
         offsets: stretches.iter().map(|one| Index::Known(one.first)).collect(),
@@ -306,7 +306,7 @@ mod tests {
     use pantile_testkit::{Rng, cases};
 
     /// Places of all elements in the memory of a base, in the order of the view.
-    fn places(chain: &[View], shape: &[usize], base: &[usize]) -> Vec<usize> {
+    fn places(chain: &[ViewStep], shape: &[usize], base: &[usize]) -> Vec<usize> {
         let number = |index: Vec<usize>| {
             index.iter().zip(base).fold(0, |number, (at, length)| number * length + at)
         };
@@ -318,7 +318,7 @@ mod tests {
             .collect()
     }
 
-    fn random_view(rng: &mut Rng, shape: &[usize]) -> View {
+    fn random_view(rng: &mut Rng, shape: &[usize]) -> ViewStep {
         match rng.below(3) {
             0 => {
                 let item = |length: &usize, rng: &mut Rng| match rng.below(4) {
@@ -332,14 +332,14 @@ mod tests {
                     }
                 };
                 let items: Vec<SliceItem> = shape.iter().map(|length| item(length, rng)).collect();
-                View::slice(shape, &items).unwrap()
+                ViewStep::slice(shape, &items).unwrap()
             }
             1 => {
                 let mut axes: Vec<usize> = (0..shape.len()).collect();
                 for at in (1..axes.len()).rev() {
                     axes.swap(at, rng.below(at + 1));
                 }
-                View::permute(shape, &axes)
+                ViewStep::permute(shape, &axes)
             }
             _ => {
                 let mut left: usize = shape.iter().product();
@@ -352,7 +352,7 @@ mod tests {
                     left /= part;
                 }
                 to.push(left);
-                View::reshape(shape, &to)
+                ViewStep::reshape(shape, &to)
             }
         }
     }
@@ -383,7 +383,7 @@ mod tests {
     fn views_are_what_their_strides_say_or_not_evenly_spaced() {
         cases("views", 3000, |rng| {
             let base: Vec<usize> = (0..rng.below(4)).map(|_| 1 + rng.below(4)).collect();
-            let (mut chain, mut shape) = (Vec::<View>::new(), base.clone());
+            let (mut chain, mut shape) = (Vec::<ViewStep>::new(), base.clone());
             let mut strides = dense_strides(&base);
             for _ in 0..4 {
                 let view = random_view(rng, &shape);
@@ -422,7 +422,7 @@ mod tests {
     fn chains_of_slices_and_permutations_are_parts_of_axes() {
         cases("parts of axes", 2000, |rng| {
             let base: Vec<usize> = (0..rng.below(4)).map(|_| 1 + rng.below(4)).collect();
-            let (mut chain, mut shape) = (Vec::<View>::new(), base.clone());
+            let (mut chain, mut shape) = (Vec::<ViewStep>::new(), base.clone());
             for _ in 0..3 {
                 chain.push(random_view(rng, &shape));
                 shape.clone_from(&chain[chain.len() - 1].shape);

@@ -9,7 +9,7 @@ use pantile_protocol::json::Document;
 use pantile_protocol::{Dim, Finding, Section, dnpy, normalise, npy, validate};
 use pantile_text::json::{self, Value};
 
-use crate::input::Input;
+use crate::input::NamedText;
 use crate::numbers::plural;
 use crate::program;
 use crate::report::Report;
@@ -86,7 +86,7 @@ impl Fact {
 pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let mut verdicts = Vec::new();
     for file in &arguments.files {
-        let (name, verdict) = match Input::from_path(file) {
+        let (name, verdict) = match NamedText::from_path(file) {
             Ok(input) => (input.name.clone(), judge(&input, arguments.strict)),
             // The name is said already.
             Err(error) => {
@@ -110,7 +110,7 @@ fn refuse(what: &'static str, message: impl Into<String>) -> Verdict {
     Verdict { what, refused: true, findings: vec![Fact::plain(message)], ..Verdict::default() }
 }
 
-fn judge(input: &Input, strict: bool) -> Verdict {
+fn judge(input: &NamedText, strict: bool) -> Verdict {
     if input.bytes.starts_with(b"\x93") {
         return judge_header(&input.bytes, strict);
     }
@@ -125,7 +125,7 @@ fn judge(input: &Input, strict: bool) -> Verdict {
     if program::is_program(&input.name, text) {
         return judge_program(text, &input.name);
     }
-    if Input::is_json(text) {
+    if NamedText::is_json(text) {
         return judge_json(text, strict);
     }
     if text.trim().is_empty() {

@@ -6,7 +6,7 @@ use pantile_draw::{self as draw, Svg};
 use pantile_geometry::teams::{AxisChoice, Groups, MAX_SIZE, Partition, Transpose};
 use pantile_plan::{Plan, Totals};
 
-use crate::input::{self, Input};
+use crate::input::{self, NamedText};
 use crate::numbers::{self, parse_list, shape};
 use crate::report::Report;
 
@@ -86,9 +86,9 @@ pub(crate) fn save(picture: &Svg, path: &str) -> Result<()> {
 
 fn movement(arguments: &Arguments, notes: &mut Vec<String>) -> Result<Svg> {
     let plan = if let Some(path) = &arguments.plan {
-        let input = Input::from_path(path)?;
+        let input = NamedText::from_path(path)?;
         let text = input.text()?;
-        let plan = if Input::is_json(text) { Plan::from_json(text) } else { text.parse() };
+        let plan = if NamedText::is_json(text) { Plan::from_json(text) } else { text.parse() };
         plan.map_err(|error| anyhow!("{}: {error}", input.name))?
     } else {
         let source = arguments.source.as_deref().unwrap_or_default();
@@ -120,13 +120,13 @@ fn movement(arguments: &Arguments, notes: &mut Vec<String>) -> Result<Svg> {
 }
 
 /// A grid of workers and their world ranks.
-struct Grid {
+struct WorkerGrid {
     extents: Vec<usize>,
     ranks: Vec<usize>,
 }
 
 /// Reads `2x3`, `2x3@4` or `1x3@5,0,2`.
-fn grid(text: &str) -> Result<Grid> {
+fn grid(text: &str) -> Result<WorkerGrid> {
     let wrong = |why: &str| anyhow!("worker grid `{text}`: {why}");
     let (extents, ranks) = match text.split_once('@') {
         None => (text, None),
@@ -142,17 +142,17 @@ fn grid(text: &str) -> Result<Grid> {
         _ if ranks.len() == size => ranks,
         _ => return Err(wrong(&format!("lists {} ranks, expected {size}", ranks.len()))),
     };
-    Ok(Grid { extents, ranks })
+    Ok(WorkerGrid { extents, ranks })
 }
 
-impl Grid {
+impl WorkerGrid {
     fn partition(&self, world: &Partition) -> Result<Partition> {
         let made = world.inclusive(&self.ranks).and_then(|team| team.cartesian(&self.extents));
         made.map_err(|error| anyhow!("worker grid {}: {error}", shape(&self.extents)))
     }
 }
 
-fn world(grids: &[&Grid]) -> Result<Partition> {
+fn world(grids: &[&WorkerGrid]) -> Result<Partition> {
     let last = grids.iter().flat_map(|grid| &grid.ranks).max();
     Ok(Partition::world(last.map_or(0, |rank| rank.saturating_add(1)))?)
 }

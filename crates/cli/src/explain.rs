@@ -9,7 +9,7 @@ use pantile_plan::{Estimate, LinkClass, Machine, Terrain, Totals, Traffic, route
 use pantile_text::json::Value;
 
 use crate::cluster::gate::{self, Weighed};
-use crate::cluster::target::{Target, is_near};
+use crate::cluster::target::{ClusterTarget, is_near};
 use crate::numbers::{bytes, count, plural, seconds, up_to};
 use crate::program::{self, Options};
 use crate::report::Report;
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    target: Target,
+    target: ClusterTarget,
 }
 
 /// What is shown.
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let bound = program::bind(&program, &arguments.options.arguments)?;
     bound.check_lengths()?;
     let address = arguments.target.address(arguments.backend.is_some());
-    let place = Place::of(arguments, address.as_deref())?;
+    let place = RanksPlace::of(arguments, address.as_deref())?;
     let (ranks, windows, machine) = (place.ranks, place.windows, place.machine);
     let mut setting = arguments.options.setting(ranks, Some(bound.types.clone()))?;
     setting.looks = windows;
@@ -94,13 +94,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
 }
 
 /// Where ranks are.
-struct Place {
+struct RanksPlace {
     ranks: usize,
     windows: bool,
     machine: Machine,
 }
 
-impl Place {
+impl RanksPlace {
     fn of(arguments: &Arguments, cluster: Option<&str>) -> Result<Self> {
         if let Some(address) = cluster {
             let cluster = arguments.target.connect(address, &arguments.options)?;

@@ -13,12 +13,12 @@ const BYTES_MAX: u64 = 1 << 28;
 
 /// A text and the name under which messages speak of it.
 #[derive(Debug)]
-pub(crate) struct Input {
+pub(crate) struct NamedText {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Input {
+impl NamedText {
     /// Reads a file, or standard input if the path is `-`.
     pub(crate) fn from_path(path: &str) -> Result<Self> {
         let name = if path == "-" { "standard input" } else { path }.to_owned();
@@ -94,9 +94,9 @@ pub(crate) struct Given {
 
 /// Reads the distribution that an argument gives; `place` is the argument's name.
 pub(crate) fn distribution(argument: &str, place: &str) -> Result<Given> {
-    let input = Input::from_argument(argument, place)?;
+    let input = NamedText::from_argument(argument, place)?;
     let (name, text) = (&input.name, input.text()?);
-    if Input::is_json(text) {
+    if NamedText::is_json(text) {
         return from_json(text, name);
     }
     let parsed = text.parse::<Distribution>();

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 }
 
 /// What passes work on.
-enum State {
+enum PassInput {
     Program(Program),
     Steps(Executable),
 }
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         bail!("--rank {rank}: there are {ranks} ranks, expected one below that");
     }
     let setting = arguments.options.setting(ranks, Some(bound.types))?;
-    let mut state = State::Program(bound.program);
+    let mut state = PassInput::Program(bound.program);
     let known = arguments.options.ranks.is_some() || arguments.rank.is_some();
     let teams = setting.teams.clone();
     let member = Member { ranks: known.then_some(ranks), rank: arguments.rank, teams };
@@ -77,44 +77,46 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         state = apply(state, name, &member, &setting)?;
     }
     Ok(Report::text(match (&state, arguments.rank) {
-        (State::Program(program), _) => program.to_string(),
-        (State::Steps(executable), None) => executable.to_string(),
-        (State::Steps(executable), Some(rank)) => {
+        (PassInput::Program(program), _) => program.to_string(),
+        (PassInput::Steps(executable), None) => executable.to_string(),
+        (PassInput::Steps(executable), Some(rank)) => {
             format!("{executable}{}", share(executable, rank))
         }
     }))
 }
 
-fn apply(state: State, name: &str, member: &Member, setting: &Setting) -> Result<State> {
+fn apply(state: PassInput, name: &str, member: &Member, setting: &Setting) -> Result<PassInput> {
     let over_steps = STEPS.iter().find(|OverSteps(own, ..)| *own == name);
     match (state, passes::find(name), over_steps) {
-        (State::Program(mut program), Some(pass), _) => {
+        (PassInput::Program(mut program), Some(pass), _) => {
             pass.run(&mut program, member)?;
             if let Err(findings) = verify::verify(&program) {
                 bail!("after --pass {name} the program is not sound: {}", findings[0]);
             }
-            Ok(State::Program(program))
+            Ok(PassInput::Program(program))
         }
-        (State::Program(program), None, None) if name == "place" => {
-            Ok(State::Program(lower::place(&program, setting)?))
+        (PassInput::Program(program), None, None) if name == "place" => {
+            Ok(PassInput::Program(lower::place(&program, setting)?))
         }
-        (State::Program(program), None, None) if name == "lower" => {
-            Ok(State::Steps(lower::lower(&program, setting)?))
+        (PassInput::Program(program), None, None) if name == "lower" => {
+            Ok(PassInput::Steps(lower::lower(&program, setting)?))
         }
-        (State::Steps(mut executable), None, Some(OverSteps(_, _, pass))) => {
+        (PassInput::Steps(mut executable), None, Some(OverSteps(_, _, pass))) => {
             pass(&mut executable);
-            Ok(State::Steps(executable))
+            Ok(PassInput::Steps(executable))
         }
-        (State::Program(_), _, Some(_)) => {
+        (PassInput::Program(_), _, Some(_)) => {
             bail!("--pass {name} works on steps: say --pass lower before it")
         }
-        (State::Steps(_), Some(_), _) => {
+        (PassInput::Steps(_), Some(_), _) => {
             bail!("--pass {name} works on programs: say it before --pass lower")
         }
-        (State::Steps(_), ..) if name == "place" => {
+        (PassInput::Steps(_), ..) if name == "place" => {
             bail!("--pass place works on programs: say it before --pass lower")
         }
-        (State::Steps(_), ..) if name == "lower" => bail!("--pass lower: these are steps already"),
+        (PassInput::Steps(_), ..) if name == "lower" => {
+            bail!("--pass lower: these are steps already")
+        }
         _ => bail!("there is no pass `{name}`; there are\n{}", list().trim_end()),
     }
 }

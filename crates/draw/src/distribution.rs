@@ -5,10 +5,10 @@ use pantile_geometry::{Distribution, Kind, Rank};
 use crate::boxes;
 use crate::canvas::{Anchor, Canvas, at};
 use crate::error::DrawError;
-use crate::lane::{Item, is_empty};
+use crate::lane::{LaneItem, is_empty};
 use crate::legend::{self, Mark};
 use crate::svg::Svg;
-use crate::tiles::Tiles;
+use crate::tiles::TilePicture;
 use crate::words::{clipped, rank_list, real, wrapped};
 
 /// Space between tiles that are drawn apart.
@@ -36,7 +36,7 @@ pub(crate) fn block(
         let (drawing, notes) = boxes::draw(of)?;
         (drawing, vec![(Mark::Solid, "held")], notes)
     } else {
-        let tiles = Tiles::new(of, GAP)?;
+        let tiles = TilePicture::new(of, GAP)?;
         (tiles.draw(), marks(&tiles), notes(&tiles))
     };
     let width = drawing.bounds().width.max(225.0);
@@ -74,14 +74,14 @@ pub(crate) fn letters_in(width: f64) -> usize {
 }
 
 /// The marks that occur.
-pub(crate) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
+pub(crate) fn marks(tiles: &TilePicture<'_>) -> Vec<(Mark, &'static str)> {
     // Of three axes the first is a row of planes, whose headings say what is held.
     let plane = &tiles.lanes[tiles.lanes.len().saturating_sub(2)..];
     let items: Vec<_> = plane.iter().flat_map(|lane| lane.shown()).collect();
-    let beyond = |item: &Item| {
+    let beyond = |item: &LaneItem| {
         !is_empty(item.held) && (item.held.0 < item.owned.0 || item.held.1 > item.owned.1)
     };
-    let missing = |item: &Item| {
+    let missing = |item: &LaneItem| {
         !is_empty(item.owned) && (item.held.0 > item.owned.0 || item.held.1 < item.owned.1)
     };
     let mut marks = Vec::new();
@@ -104,7 +104,7 @@ pub(crate) fn marks(tiles: &Tiles<'_>) -> Vec<(Mark, &'static str)> {
 }
 
 /// What the tiles do not show: copies and terms, empty tiles, gaps.
-fn notes(tiles: &Tiles<'_>) -> Vec<String> {
+fn notes(tiles: &TilePicture<'_>) -> Vec<String> {
     let of = tiles.of;
     let mut notes = Vec::new();
     for kind in [Kind::Copies, Kind::Terms] {
@@ -165,7 +165,7 @@ fn spread_note(of: &Distribution, kind: Kind) -> Option<String> {
 }
 
 /// Ranks of the mesh without an element, as far as a picture can list them.
-fn empty_ranks(tiles: &Tiles<'_>) -> Vec<Rank> {
+fn empty_ranks(tiles: &TilePicture<'_>) -> Vec<Rank> {
     let mesh = tiles.of.mesh();
     if mesh.size() > 4096 {
         return Vec::new();

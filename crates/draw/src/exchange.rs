@@ -6,9 +6,9 @@ use pantile_geometry::{AxisMap, Distribution, Rank};
 
 use crate::canvas::{Anchor, Canvas, Point, Rect, at};
 use crate::holders::rank_at;
-use crate::lane::{Interval, Item, Lane, all_blocks};
+use crate::lane::{AxisLane, Interval, LaneItem, all_blocks};
 use crate::palette::colour_of;
-use crate::tiles::{Tiles, cross};
+use crate::tiles::{TilePicture, cross};
 use crate::words::{counted, signed, width_of};
 use pantile_plan::{Step, Transfer};
 
@@ -23,28 +23,28 @@ type Spot = (i64, i64);
 type Arrows = BTreeMap<(Spot, Spot), usize>;
 
 /// The picture, if the step is an exchange between neighbours. Also the entries of a legend.
-pub(crate) struct Exchange<'a> {
-    pub(crate) tiles: Tiles<'a>,
+pub(crate) struct ExchangePicture<'a> {
+    pub(crate) tiles: TilePicture<'a>,
     pub(crate) canvas: Canvas,
     /// True if repetitions of the array are drawn.
     pub(crate) wraps: bool,
 }
 
 /// Draws a step as an exchange between neighbours, if it is one.
-pub(crate) fn draw(step: &Step) -> Option<Exchange<'_>> {
+pub(crate) fn draw(step: &Step) -> Option<ExchangePicture<'_>> {
     let wide = wider_side(step)?;
     let arrows = arrows(step, wide)?;
     let counts = arrows.values().map(|count| width_of(&count.to_string(), 11.0));
     let widest = counts.fold(0.0, f64::max);
     let slanted = arrows.keys().any(|(from, to)| from.0 != to.0 && from.1 != to.1);
     let (gap, least) = if slanted { (40.0 + 2.0 * widest, 64.0) } else { (36.0 + widest, 44.0) };
-    let tiles = Tiles::new(wide, gap).ok()?.spread(gap, least);
+    let tiles = TilePicture::new(wide, gap).ok()?.spread(gap, least);
     if tiles.is_stacked() || tiles.is_empty() {
         return None;
     }
     let mut canvas = Canvas::default();
     tiles.draw_plane(&mut canvas, None);
-    let grid = Grid::new(&tiles, gap);
+    let grid = PaperGrid::new(&tiles, gap);
     let mut wraps = false;
     for spot in arrows.keys().flat_map(|pair| [pair.0, pair.1]) {
         if !grid.has(spot) {
@@ -56,7 +56,7 @@ pub(crate) fn draw(step: &Step) -> Option<Exchange<'_>> {
         grid.draw_arrow(&mut canvas, (*from, *to), *count);
     }
     tiles.draw_scales(&mut canvas);
-    Some(Exchange { tiles, canvas, wraps })
+    Some(ExchangePicture { tiles, canvas, wraps })
 }
 
 /// The side with the halos, if both sides cut the array into the same owned tiles.
@@ -129,27 +129,27 @@ fn ends(
 }
 
 /// Where tiles and repetitions of tiles are on paper.
-struct Grid<'a> {
-    tiles: &'a Tiles<'a>,
-    rows: Lane,
-    columns: Lane,
+struct PaperGrid<'a> {
+    tiles: &'a TilePicture<'a>,
+    rows: AxisLane,
+    columns: AxisLane,
     gap: f64,
 }
 
-impl<'a> Grid<'a> {
-    fn new(tiles: &'a Tiles<'a>, gap: f64) -> Self {
+impl<'a> PaperGrid<'a> {
+    fn new(tiles: &'a TilePicture<'a>, gap: f64) -> Self {
         let (rows, columns) = tiles.sides();
         Self { tiles, rows, columns, gap }
     }
 
     fn has(&self, spot: Spot) -> bool {
-        let inside = |at: i64, lane: &Lane| 0 <= at && at < signed(lane.items.len());
+        let inside = |at: i64, lane: &AxisLane| 0 <= at && at < signed(lane.items.len());
         inside(spot.0, &self.rows) && inside(spot.1, &self.columns)
     }
 
     /// Where a spot lies along a lane; repetitions are smaller than tiles.
-    fn along(&self, lane: &Lane, at: i64) -> (f64, f64) {
-        let whole = |item: &Item| {
+    fn along(&self, lane: &AxisLane, at: i64) -> (f64, f64) {
+        let whole = |item: &LaneItem| {
             let hull: Interval = item.hull();
             item.stretch(hull)
         };
@@ -168,7 +168,7 @@ impl<'a> Grid<'a> {
     }
 
     fn rank(&self, spot: Spot) -> Rank {
-        let wrap = |at: i64, lane: &Lane| {
+        let wrap = |at: i64, lane: &AxisLane| {
             usize::try_from(at.rem_euclid(signed(lane.items.len()))).unwrap_or(0)
         };
         let (row, column) = (wrap(spot.0, &self.rows), wrap(spot.1, &self.columns));
@@ -203,9 +203,9 @@ impl<'a> Grid<'a> {
 }
 
 /// Start, end, and place and side of the number.
-type Line = (Point, Point, Point, Anchor);
+type NumberLine = (Point, Point, Point, Anchor);
 
-fn level(a: Rect, b: Rect, right: bool) -> Line {
+fn level(a: Rect, b: Rect, right: bool) -> NumberLine {
     // Both tiles are of one row; repetitions are of the same height.
     let middle = a.middle().y;
     if right {
@@ -219,7 +219,7 @@ fn level(a: Rect, b: Rect, right: bool) -> Line {
     }
 }
 
-fn upright(a: Rect, b: Rect, down: bool) -> Line {
+fn upright(a: Rect, b: Rect, down: bool) -> NumberLine {
     let middle = a.middle().x;
     if down {
         let x = middle - 7.0;
@@ -233,7 +233,7 @@ fn upright(a: Rect, b: Rect, down: bool) -> Line {
 }
 
 /// From corner to corner; the number stands beside the receiver's corner.
-fn slanted(a: Rect, b: Rect, (down, right): (bool, bool)) -> Line {
+fn slanted(a: Rect, b: Rect, (down, right): (bool, bool)) -> NumberLine {
     let side = |area: Rect, right: bool| if right { area.right() } else { area.x };
     let end = |area: Rect, down: bool| if down { area.bottom() } else { area.y };
     let (start, stop) = (at(side(a, right), end(a, down)), at(side(b, !right), end(b, !down)));

@@ -3,7 +3,7 @@
 use pantile_geometry::{AxisMap, Distribution, Kind, Rank};
 
 use crate::canvas::{Canvas, Rect};
-use crate::lane::Item;
+use crate::lane::LaneItem;
 use crate::palette::colour_of;
 use crate::words::{rank_list, width_of};
 
@@ -21,7 +21,7 @@ pub(crate) struct Holders {
 
 impl Holders {
     /// Who has the tile of these items, one per array axis.
-    pub(crate) fn of(distribution: &Distribution, items: &[&Item]) -> Self {
+    pub(crate) fn of(distribution: &Distribution, items: &[&LaneItem]) -> Self {
         let mesh = distribution.mesh();
         let free = distribution.free_mesh_axes();
         let maps = distribution.axes().unwrap_or_default();

@@ -22,7 +22,7 @@ const RUNS_SHOWN: usize = 20;
 
 /// One stretch of a lane: the part of a coordinate, or a run of indices with equal holders.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
+pub(crate) struct LaneItem {
     /// Coordinates along the direction that have it; one if it is a tile.
     pub(crate) holders: Vec<usize>,
     /// The owner among them.
@@ -38,8 +38,8 @@ pub(crate) struct Item {
 
 /// Everything along one axis.
 #[derive(Clone, Debug)]
-pub(crate) struct Lane {
-    pub(crate) items: Vec<Item>,
+pub(crate) struct AxisLane {
+    pub(crate) items: Vec<LaneItem>,
     pub(crate) length: i64,
     /// True if the items are drawn apart from each other.
     pub(crate) apart: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Spacing {
     pub(crate) apart: bool,
 }
 
-impl Item {
+impl LaneItem {
     fn new(holders: Vec<usize>, owned: Interval, held: Interval, room: Interval) -> Self {
         let owner = holders.first().copied().unwrap_or(0);
         Self { holders, owner, owned, held, room, omitted: false, marks: Vec::new() }
@@ -151,17 +151,18 @@ impl Item {
     }
 }
 
-impl Lane {
+impl AxisLane {
     /// The lane of an axis that is not there.
     pub(crate) fn unit() -> Self {
-        let item = Item::new(vec![0], (0, 1), (0, 1), (0, 1));
+        let item = LaneItem::new(vec![0], (0, 1), (0, 1), (0, 1));
         Self { items: vec![item], length: 1, apart: false, real: false }
     }
 
     /// One item per coordinate of a block axis.
     pub(crate) fn of_tiles(map: &AxisMap) -> Self {
-        let items: Vec<Item> = (0..map.parts()).map(|coordinate| tile(map, coordinate)).collect();
-        let plain = |item: &Item| item.owned == item.hull();
+        let items: Vec<LaneItem> =
+            (0..map.parts()).map(|coordinate| tile(map, coordinate)).collect();
+        let plain = |item: &LaneItem| item.owned == item.hull();
         let apart = !items.iter().filter(|item| !item.is_empty()).all(plain);
         Self { items, length: signed(map.length()), apart, real: true }
     }
@@ -184,16 +185,16 @@ impl Lane {
         });
         let rest = (runs.len() > RUNS_SHOWN).then(|| runs[RUNS_SHOWN].0);
         runs.truncate(RUNS_SHOWN);
-        let mut items: Vec<Item> = runs.into_iter().map(run).collect();
+        let mut items: Vec<LaneItem> = runs.into_iter().map(run).collect();
         if let Some(from) = rest {
             let part = (signed(from), signed(map.length()));
-            items.push(Item { omitted: true, ..Item::new(Vec::new(), part, part, part) });
+            items.push(LaneItem { omitted: true, ..LaneItem::new(Vec::new(), part, part, part) });
         }
         Self { items, length: signed(map.length()), apart: false, real: true }
     }
 
     /// The items that are not empty.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &Item> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &LaneItem> {
         self.items.iter().filter(|item| !item.is_empty())
     }
 
@@ -216,7 +217,7 @@ pub(crate) fn is_empty(interval: Interval) -> bool {
 }
 
 /// The part of one coordinate of a block axis, in positions as they are seen.
-fn tile(map: &AxisMap, coordinate: usize) -> Item {
+fn tile(map: &AxisMap, coordinate: usize) -> LaneItem {
     let length = signed(map.length());
     // Seen backwards, later turns lie before earlier ones.
     let turn = if map.view().is_some_and(|view| view.step() < 0) { -length } else { length };
@@ -235,16 +236,16 @@ fn tile(map: &AxisMap, coordinate: usize) -> Item {
         let (a, b) = (place(first.1, first.0), place(last.1, last.0));
         (a.min(b), a.max(b) + 1)
     });
-    Item::new(vec![coordinate], (signed(from), signed(to)), held, room)
+    LaneItem::new(vec![coordinate], (signed(from), signed(to)), held, room)
 }
 
-fn run((from, to, holding): (usize, usize, Holding)) -> Item {
+fn run((from, to, holding): (usize, usize, Holding)) -> LaneItem {
     let part = (signed(from), signed(to));
     let mut holders: Vec<usize> = holding.holders.iter().map(|holder| holder.coordinate).collect();
     holders.dedup();
     let owner = holding.owner.map_or(0, |owner| owner.coordinate);
     let held = if holders.is_empty() { (0, 0) } else { part };
-    Item { owner, ..Item::new(holders, part, held, held) }
+    LaneItem { owner, ..LaneItem::new(holders, part, held, held) }
 }
 
 /// The first `most` runs of consecutive indices in a set.

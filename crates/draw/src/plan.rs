@@ -84,7 +84,7 @@ fn draw_step(canvas: &mut Canvas, name: Option<&str>, step: &Step) -> Result<(),
 }
 
 /// Tiles in their grid with arrows between neighbours.
-fn neighbours(step: &Step, exchange: exchange::Exchange<'_>) -> Canvas {
+fn neighbours(step: &Step, exchange: exchange::ExchangePicture<'_>) -> Canvas {
     let mut canvas = Canvas::default();
     let bounds = exchange.canvas.bounds();
     let width = bounds.width.max(380.0);

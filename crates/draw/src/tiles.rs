@@ -5,7 +5,7 @@ use pantile_geometry::{AxisMap, Distribution};
 use crate::canvas::{Anchor, Canvas, Point, Rect, at};
 use crate::error::{DrawError, check_count};
 use crate::holders::Holders;
-use crate::lane::{Interval, Item, Lane, Spacing, all_blocks, is_empty};
+use crate::lane::{AxisLane, Interval, LaneItem, Spacing, all_blocks, is_empty};
 use crate::palette::colour_of;
 use crate::words::{real_at, width_of};
 
@@ -18,17 +18,17 @@ const TILES_IN_LINE: usize = 64;
 
 /// The tiles of a distribution, laid out.
 #[derive(Clone, Debug)]
-pub(crate) struct Tiles<'a> {
+pub(crate) struct TilePicture<'a> {
     pub(crate) of: &'a Distribution,
     /// One per array axis.
-    pub(crate) lanes: Vec<Lane>,
+    pub(crate) lanes: Vec<AxisLane>,
     /// True if several ranks have the same tile.
     stacked: bool,
     /// Least size of a tile.
     least: f64,
 }
 
-impl<'a> Tiles<'a> {
+impl<'a> TilePicture<'a> {
     /// The tiles of a distribution of axes (not of boxes), `gap` apart if they overlap.
     pub(crate) fn new(of: &'a Distribution, gap: f64) -> Result<Self, DrawError> {
         let maps = of.axes().unwrap_or_default();
@@ -118,10 +118,10 @@ impl<'a> Tiles<'a> {
     }
 
     /// Rows and columns of a plane.
-    pub(crate) fn sides(&self) -> (Lane, Lane) {
+    pub(crate) fn sides(&self) -> (AxisLane, AxisLane) {
         let mut sides = self.lanes.iter().rev().cloned();
         let thin = |height: f64| {
-            let mut lane = Lane::unit();
+            let mut lane = AxisLane::unit();
             lane.lay(&Spacing {
                 unit: height,
                 gap: 0.0,
@@ -136,7 +136,7 @@ impl<'a> Tiles<'a> {
     }
 
     /// Tiles without the indices of their cuts.
-    pub(crate) fn draw_plane(&self, canvas: &mut Canvas, plane: Option<&Item>) {
+    pub(crate) fn draw_plane(&self, canvas: &mut Canvas, plane: Option<&LaneItem>) {
         let (rows, columns) = self.sides();
         for row in rows.shown() {
             for column in columns.shown() {
@@ -154,7 +154,7 @@ impl<'a> Tiles<'a> {
         self.name_axes(canvas, (&rows, &columns));
     }
 
-    fn name_axes(&self, canvas: &mut Canvas, (rows, columns): (&Lane, &Lane)) {
+    fn name_axes(&self, canvas: &mut Canvas, (rows, columns): (&AxisLane, &AxisLane)) {
         let bounds = canvas.bounds();
         let last = self.lanes.len();
         if columns.real {
@@ -171,17 +171,17 @@ impl<'a> Tiles<'a> {
     fn draw_tile(
         &self,
         canvas: &mut Canvas,
-        (row, height): (&Item, i64),
-        (column, width): (&Item, i64),
-        plane: Option<&Item>,
+        (row, height): (&LaneItem, i64),
+        (column, width): (&LaneItem, i64),
+        plane: Option<&LaneItem>,
     ) {
         let area =
-            |of: fn(&Item) -> Interval| cross(column.stretch(of(column)), row.stretch(of(row)));
+            |of: fn(&LaneItem) -> Interval| cross(column.stretch(of(column)), row.stretch(of(row)));
         if row.omitted || column.omitted || plane.is_some_and(|item| item.omitted) {
-            canvas.centred(area(Item::hull).middle(), "mute", "…");
+            canvas.centred(area(LaneItem::hull).middle(), "mute", "…");
             return;
         }
-        let items: Vec<&Item> = plane.into_iter().chain([row, column]).collect();
+        let items: Vec<&LaneItem> = plane.into_iter().chain([row, column]).collect();
         let items = &items[items.len() - self.lanes.len().min(items.len())..];
         let holders = Holders::of(self.of, items);
         let colour = colour_of(holders.owner);
@@ -190,10 +190,10 @@ impl<'a> Tiles<'a> {
             return;
         }
         if self.stacked {
-            holders.draw_sheets(canvas, area(Item::hull));
+            holders.draw_sheets(canvas, area(LaneItem::hull));
         }
         let held = items.iter().all(|item| !is_empty(item.held));
-        let wider = |a: fn(&Item) -> Interval, b: fn(&Item) -> Interval| {
+        let wider = |a: fn(&LaneItem) -> Interval, b: fn(&LaneItem) -> Interval| {
             items.iter().any(|item| a(item) != b(item))
         };
         if wider(|item| item.room, |item| item.held) {
@@ -202,7 +202,7 @@ impl<'a> Tiles<'a> {
         if held && wider(|item| item.held, |item| item.owned) {
             canvas.hatched(area(|item| item.held), colour, &format!("s{colour} thin"));
         }
-        let core = |item: &Item| (item.owned.0.max(item.held.0), item.owned.1.min(item.held.1));
+        let core = |item: &LaneItem| (item.owned.0.max(item.held.0), item.owned.1.min(item.held.1));
         let solid = cross(column.stretch(core(column)), row.stretch(core(row)));
         let owned = items.iter().all(|item| !is_empty(item.owned));
         let both = owned && held && items.iter().all(|item| !is_empty(core(item)));
@@ -213,15 +213,15 @@ impl<'a> Tiles<'a> {
             canvas.rect(solid, &format!("f{colour} s{colour} edge"));
         }
         self.draw_edges(canvas, (row, height), (column, width));
-        let middle = if both { solid } else { area(Item::core) };
+        let middle = if both { solid } else { area(LaneItem::core) };
         holders.draw_label(canvas, middle, both);
     }
 
     /// The ends of the array, where a tile reaches them.
-    fn draw_edges(&self, canvas: &mut Canvas, row: (&Item, i64), column: (&Item, i64)) {
+    fn draw_edges(&self, canvas: &mut Canvas, row: (&LaneItem, i64), column: (&LaneItem, i64)) {
         let (rows, columns) = self.sides();
         let (tall, wide) = (row.0.stretch(row.0.core()), column.0.stretch(column.0.core()));
-        let edges = |(item, length): (&Item, i64), lane: &Lane| -> Vec<f64> {
+        let edges = |(item, length): (&LaneItem, i64), lane: &AxisLane| -> Vec<f64> {
             let (low, high) = item.hull();
             let inside = |edge: &i64| lane.apart && lane.real && low <= *edge && *edge <= high;
             let both = [0, length].into_iter().filter(inside);
@@ -246,17 +246,17 @@ impl<'a> Tiles<'a> {
     }
 }
 
-fn lanes(maps: &[AxisMap]) -> Result<Vec<Lane>, DrawError> {
-    let lanes: Vec<Lane> = if all_blocks(maps) {
+fn lanes(maps: &[AxisMap]) -> Result<Vec<AxisLane>, DrawError> {
+    let lanes: Vec<AxisLane> = if all_blocks(maps) {
         for map in maps {
             check_count("tiles along an axis", map.parts() as u128, TILES_IN_LINE)?;
         }
-        maps.iter().map(Lane::of_tiles).collect()
+        maps.iter().map(AxisLane::of_tiles).collect()
     } else {
         for map in maps {
             check_count("ranks along an axis", map.parts() as u128, RANKS_IN_LINE)?;
         }
-        maps.iter().map(Lane::of_runs).collect()
+        maps.iter().map(AxisLane::of_runs).collect()
     };
     let got = lanes.iter().map(|lane| lane.items.len() as u128).product();
     check_count("tiles", got, TILES)?;
@@ -264,7 +264,7 @@ fn lanes(maps: &[AxisMap]) -> Result<Vec<Lane>, DrawError> {
 }
 
 /// True if some run of the lane has several holders.
-fn several(lane: &Lane) -> bool {
+fn several(lane: &AxisLane) -> bool {
     lane.items.iter().any(|item| item.holders.len() > 1)
 }
 
@@ -274,11 +274,11 @@ pub(crate) fn cross((left, right): (f64, f64), (top, bottom): (f64, f64)) -> Rec
 }
 
 /// Indices of the cuts along a lane.
-fn draw_ticks(canvas: &mut Canvas, lane: &Lane, place: impl Fn(f64) -> Point, anchor: Anchor) {
+fn draw_ticks(canvas: &mut Canvas, lane: &AxisLane, place: impl Fn(f64) -> Point, anchor: Anchor) {
     if !lane.real {
         return;
     }
-    let items: Vec<&Item> = lane.shown().collect();
+    let items: Vec<&LaneItem> = lane.shown().collect();
     for (number, item) in items.iter().enumerate() {
         let (from, to) = item.stretch(item.core());
         if lane.apart {

@@ -15,19 +15,19 @@ use pantile_kernels::{DType, Layout, Nest, supports};
 use pantile_plan::{Message, Schedule, Transfer};
 
 use crate::Error;
-use crate::compile::{Compiler, split};
-use crate::movement::{Body, Hop, Incoming, Movement, Part, Place};
+use crate::compile::{MovementCompiler, split};
+use crate::movement::{ArrivalPart, Hop, HopPlace, Incoming, MessageBody, Movement};
 use crate::places::{Arrays, Frame, Places, listed};
 
 /// What is known of the cells of this rank while arrivals are compiled in order.
-struct Cells {
+struct ArrivedCells {
     /// Cells that have got a term from another rank before their own.
     early: Vec<bool>,
     /// The own part has been passed.
     own_passed: bool,
 }
 
-impl Compiler {
+impl MovementCompiler {
     /// The movement from halos as terms of a sum to blocks, within one tile; the two distributions
     /// have the same owners and the same room.
     pub(crate) fn accumulate(
@@ -51,15 +51,15 @@ impl Compiler {
                     sends.push(self.outgoing(message, &places)?);
                 }
             }
-            let mut cells = Cells { early: vec![false; lengths.1], own_passed: false };
+            let mut cells = ArrivedCells { early: vec![false; lengths.1], own_passed: false };
             let mut receives = Vec::new();
             for message in &hop.receives {
                 receives.push(self.arrival(message, &places, &mut cells)?);
             }
             let save = self.save(&cells, &mut receives)?;
             hops.push(Hop {
-                from: Place::Source,
-                to: Place::Target,
+                from: HopPlace::Source,
+                to: HopPlace::Target,
                 operator: Operator::Sum,
                 save,
                 before: None,
@@ -78,7 +78,7 @@ impl Compiler {
         &mut self,
         message: &Message,
         places: &dyn Places,
-        cells: &mut Cells,
+        cells: &mut ArrivedCells,
     ) -> Result<Incoming, Error> {
         let (peer, looks) = (message.peer, self.windows || message.peer == self.rank);
         let (mut parts, mut elements) = (Vec::new(), 0);
@@ -90,7 +90,7 @@ impl Compiler {
                 cells.own_passed = true;
                 // Filled in when all cells that need it are known.
                 let nest = Nest::over(&Layout::dense(0, 0));
-                parts.push(Part { nest, sets: false, saved: true });
+                parts.push(ArrivalPart { nest, sets: false, saved: true });
                 continue;
             }
             let source = match looks {
@@ -101,10 +101,10 @@ impl Compiler {
         }
         let body = match parts.as_slice() {
             _ if looks => None,
-            [Part { nest, sets: true, .. }] if nest.target_contiguous().is_some() => {
-                nest.target_contiguous().map(Body::InPlace)
+            [ArrivalPart { nest, sets: true, .. }] if nest.target_contiguous().is_some() => {
+                nest.target_contiguous().map(MessageBody::InPlace)
             }
-            _ => Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() }),
+            _ => Some(MessageBody::Packed { at: self.buffer(elements), nests: Vec::new() }),
         };
         Ok(Incoming { peer, elements, parts, body })
     }
@@ -112,7 +112,7 @@ impl Compiler {
     /// Keeps the own cells that others come before, and puts them in their turn.
     fn save(
         &mut self,
-        cells: &Cells,
+        cells: &ArrivedCells,
         receives: &mut [Incoming],
     ) -> Result<Option<(usize, Nest)>, Error> {
         let early: Vec<usize> = (0..cells.early.len()).filter(|at| cells.early[*at]).collect();
@@ -129,11 +129,11 @@ impl Compiler {
     }
 }
 
-impl Cells {
+impl ArrivedCells {
     /// The loops of what arrives next.
-    fn parts(&mut self, source: &Layout, target: &Layout) -> Result<Vec<Part>, Error> {
-        let plain = |sets: bool| -> Result<Vec<Part>, Error> {
-            Ok(vec![Part { nest: Nest::joint(source, target)?, sets, saved: false }])
+    fn parts(&mut self, source: &Layout, target: &Layout) -> Result<Vec<ArrivalPart>, Error> {
+        let plain = |sets: bool| -> Result<Vec<ArrivalPart>, Error> {
+            Ok(vec![ArrivalPart { nest: Nest::joint(source, target)?, sets, saved: false }])
         };
         if self.own_passed {
             return plain(false);

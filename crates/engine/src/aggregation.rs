@@ -7,7 +7,7 @@ use pantile_comm::{Call, CommError, Memory, Operation, Rank, Ticket};
 
 use crate::execute::{self, Buffers, HopRunner};
 use crate::movement::{Hop, Movement};
-use crate::span::Span;
+use crate::span::MemorySpan;
 use crate::{Engine, Error, Tile};
 
 /// Exchanges that run together; every one of them within a tile of its own.
@@ -193,7 +193,7 @@ fn by_aggregated_messages(
         for message in &hop.sends {
             let piece = scratch.piece(message.at, message.bytes);
             for (number, at, start) in &message.parts {
-                runner(*number).pack(*at, Span::of_piece(&piece).skip(*start));
+                runner(*number).pack(*at, MemorySpan::of_piece(&piece).skip(*start));
             }
             operation.send(message.peer, &piece)?;
         }
@@ -205,7 +205,7 @@ fn by_aggregated_messages(
         }
         for (message, ticket) in hop.receives.iter().zip(tickets.iter()) {
             operation.wait(*ticket)?;
-            let packed = Span::from(&*scratch).skip(message.at);
+            let packed = MemorySpan::from(&*scratch).skip(message.at);
             for (number, at, shift) in &message.parts {
                 runner(*number).unpack(*at, packed.skip(*shift));
             }

@@ -8,7 +8,9 @@ use pantile_plan::{Hop as PlanHop, Message, Schedule};
 
 use crate::Error;
 use crate::cover::{Cover, overlap};
-use crate::movement::{Body, Fill, Hop, Incoming, LINE, Movement, Outgoing, Part, Parts, Place};
+use crate::movement::{
+    ArrivalPart, Fill, Hop, HopPlace, Incoming, LINE, MessageBody, MessageParts, Movement, Outgoing,
+};
 use crate::places::{Arrays, Frame, Places, listed, local_len};
 
 /// From here on a hop uses non-temporal (streaming) stores.
@@ -18,12 +20,12 @@ pub(super) const STREAM_BYTES: usize = 4 << 20;
 const RUNS_MAX: usize = 1 << 16;
 
 /// Compiles the hops of one movement.
-pub(crate) struct Compiler {
+pub(crate) struct MovementCompiler {
     pub(crate) rank: Rank,
     pub(crate) dtype: DType,
     /// Peers read each other's memory, so nothing is packed.
     pub(crate) windows: bool,
-    parts: Parts,
+    parts: MessageParts,
     /// Nothing is computed while messages travel, so they may be packed while they do.
     by_turns: bool,
     /// What lies in runs of at least so many bytes is not packed.
@@ -31,10 +33,10 @@ pub(crate) struct Compiler {
     scratch: usize,
 }
 
-impl Compiler {
+impl MovementCompiler {
     /// A compiler for messages that are cut into parts of so many bytes.
     pub(crate) fn new(rank: Rank, dtype: DType, windows: bool, part_bytes: usize) -> Self {
-        let parts = Parts { elements: (part_bytes / dtype.bytes()).max(1) };
+        let parts = MessageParts { elements: (part_bytes / dtype.bytes()).max(1) };
         Self { rank, dtype, windows, parts, by_turns: false, run_bytes: None, scratch: 0 }
     }
 
@@ -77,7 +79,7 @@ impl Compiler {
         combines: bool,
     ) -> Result<Movement, Error> {
         self.by_turns = true;
-        let hops = self.hops(schedule, places, combines, (Place::Source, Place::Target))?;
+        let hops = self.hops(schedule, places, combines, (HopPlace::Source, HopPlace::Target))?;
         let lengths = places.lengths(self.rank);
         Ok(self.movement(lengths, Vec::new(), hops, false))
     }
@@ -110,7 +112,7 @@ impl Compiler {
         schedule: &Schedule,
         places: &dyn Places,
         combines: bool,
-        (from, to): (Place, Place),
+        (from, to): (HopPlace, HopPlace),
     ) -> Result<Vec<Hop>, Error> {
         let operator = schedule.hops.first().map(|hop| hop.operator);
         let by_cell = combines && operator.is_some_and(|operator| !has_start(self.dtype, operator));
@@ -137,7 +139,7 @@ impl Compiler {
         hop: &PlanHop,
         places: &dyn Places,
         cover: &mut Cover,
-        (from, to): (Place, Place),
+        (from, to): (HopPlace, HopPlace),
     ) -> Result<Hop, Error> {
         if cover.combines() && !supports(self.dtype, hop.operator) {
             let (operator, dtype) = (hop.operator, self.dtype);
@@ -184,14 +186,16 @@ impl Compiler {
         }
         let body = match layouts.as_slice() {
             _ if self.windows => None,
-            [one] if one.contiguous().is_some() => one.contiguous().map(Body::InPlace),
+            [one] if one.contiguous().is_some() => one.contiguous().map(MessageBody::InPlace),
             _ => match self.scattered(&layouts, elements) {
                 Some(body) => Some(body),
                 None if self.takes_turns(elements) => {
                     let nest = |one: &Layout, dense: &Layout| Nest::joint(one, dense);
                     Some(self.turns(&layouts, elements, nest)?)
                 }
-                None => Some(Body::Packed { at: self.buffer(elements), nests: pack(&layouts)? }),
+                None => {
+                    Some(MessageBody::Packed { at: self.buffer(elements), nests: pack(&layouts)? })
+                }
             },
         };
         Ok(Outgoing { peer: message.peer, elements, body })
@@ -219,19 +223,19 @@ impl Compiler {
                 None => {
                     let sets = cover.add(transfer);
                     let nest = Nest::joint(&source, &target)?;
-                    parts.push(Part { nest, sets, saved: false });
+                    parts.push(ArrivalPart { nest, sets, saved: false });
                 }
             }
             targets.push(target);
         }
         let body = match parts.as_slice() {
             _ if looks => None,
-            [Part { nest, sets: true, .. }] if nest.target_contiguous().is_some() => {
-                nest.target_contiguous().map(Body::InPlace)
+            [ArrivalPart { nest, sets: true, .. }] if nest.target_contiguous().is_some() => {
+                nest.target_contiguous().map(MessageBody::InPlace)
             }
             // Terms of one sender come before those of the next, so they are kept until then.
             _ if cover.combines() => {
-                Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() })
+                Some(MessageBody::Packed { at: self.buffer(elements), nests: Vec::new() })
             }
             _ => match self.scattered(&targets, elements) {
                 Some(body) => Some(body),
@@ -239,14 +243,14 @@ impl Compiler {
                     let nest = |one: &Layout, dense: &Layout| Nest::joint(dense, one);
                     Some(self.turns(&targets, elements, nest)?)
                 }
-                None => Some(Body::Packed { at: self.buffer(elements), nests: Vec::new() }),
+                None => Some(MessageBody::Packed { at: self.buffer(elements), nests: Vec::new() }),
             },
         };
         Ok(Incoming { peer, elements, parts, body })
     }
 
     /// A message of these layouts where it lies, part by part, if its runs are long enough.
-    fn scattered(&self, layouts: &[Layout], elements: usize) -> Option<Body> {
+    fn scattered(&self, layouts: &[Layout], elements: usize) -> Option<MessageBody> {
         let (least, element) = (self.run_bytes?, self.dtype.bytes());
         let filled = || layouts.iter().filter(|layout| !layout.is_empty());
         let shortest = filled().map(Layout::shortest_run).min()?;
@@ -269,12 +273,12 @@ impl Compiler {
         if !ranges.is_empty() {
             parts.push(Ranges::ascending(ranges)?);
         }
-        Some(Body::Scattered(parts))
+        Some(MessageBody::Scattered(parts))
     }
 
     /// True if a message of so many elements is packed, or unpacked, part by part.
     fn takes_turns(&self, elements: usize) -> bool {
-        self.by_turns && self.parts.count(elements) > Parts::TURNS
+        self.by_turns && self.parts.count(elements) > MessageParts::TURNS
     }
 
     /// A message of these layouts, part by part.
@@ -283,8 +287,8 @@ impl Compiler {
         layouts: &[Layout],
         elements: usize,
         nest: impl Fn(&Layout, &Layout) -> Result<Nest, pantile_kernels::Error>,
-    ) -> Result<Body, Error> {
-        let places = [(); Parts::TURNS].map(|()| self.buffer(self.parts.elements));
+    ) -> Result<MessageBody, Error> {
+        let places = [(); MessageParts::TURNS].map(|()| self.buffer(self.parts.elements));
         let at = places[0];
         let mut parts = Vec::with_capacity(self.parts.count(elements));
         for part in 0..self.parts.count(elements) {
@@ -301,7 +305,7 @@ impl Compiler {
             }
             parts.push(nests);
         }
-        Ok(Body::Turns { at, parts })
+        Ok(MessageBody::Turns { at, parts })
     }
 
     /// Room for a message in the buffers: its first byte.
@@ -393,7 +397,11 @@ fn pack(layouts: &[Layout]) -> Result<Vec<Nest>, Error> {
 }
 
 /// The loops from `source` to `target` in two parts: the cells that are the first, and the others.
-pub(crate) fn split(source: &Layout, target: &Layout, firsts: &[bool]) -> Result<Vec<Part>, Error> {
+pub(crate) fn split(
+    source: &Layout,
+    target: &Layout,
+    firsts: &[bool],
+) -> Result<Vec<ArrivalPart>, Error> {
     let mut parts = Vec::with_capacity(2);
     for sets in [true, false] {
         let chosen = |layout: &Layout| {
@@ -402,7 +410,7 @@ pub(crate) fn split(source: &Layout, target: &Layout, firsts: &[bool]) -> Result
         };
         let nest = Nest::joint(&chosen(source)?, &chosen(target)?)?;
         if !nest.is_empty() {
-            parts.push(Part { nest, sets, saved: false });
+            parts.push(ArrivalPart { nest, sets, saved: false });
         }
     }
     Ok(parts)
@@ -415,8 +423,8 @@ fn has_start(dtype: DType, operator: Operator) -> bool {
 }
 
 /// Where step `step` of `steps` reads and writes.
-fn ends(step: usize, steps: usize) -> (Place, Place) {
-    let from = if step == 0 { Place::Source } else { Place::Staging(step - 1) };
-    let to = if step + 1 == steps { Place::Target } else { Place::Staging(step) };
+fn ends(step: usize, steps: usize) -> (HopPlace, HopPlace) {
+    let from = if step == 0 { HopPlace::Source } else { HopPlace::Staging(step - 1) };
+    let to = if step + 1 == steps { HopPlace::Target } else { HopPlace::Staging(step) };
     (from, to)
 }

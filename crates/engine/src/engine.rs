@@ -10,7 +10,7 @@ use pantile_kernels::DType;
 use pantile_kernels::lanes::Scratch as LoopScratch;
 use pantile_plan::{Schedule, Terrain, route};
 
-use crate::compile::Compiler;
+use crate::compile::MovementCompiler;
 use crate::execute::{self, Buffers};
 use crate::loop_cache::LoopCache;
 use crate::places::{Arrays, Frame};
@@ -24,11 +24,11 @@ use crate::{
 const KEPT: usize = 512;
 
 /// What makes two movements the same: name, how the target takes terms, source, target, type.
-type Key = (&'static str, Kind, Fingerprint, Fingerprint, DType);
+type MovementKey = (&'static str, MovementKind, Fingerprint, Fingerprint, DType);
 
 /// How a movement treats the cells of its target.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum MovementKind {
     /// They are replaced.
     Replace,
     /// Halos are added to where they came from.
@@ -69,7 +69,7 @@ impl Counters {
 pub struct Engine {
     communicator: Communicator,
     terrain: Terrain,
-    movements: BoundedCache<Key, Arc<Movement>>,
+    movements: BoundedCache<MovementKey, Arc<Movement>>,
     scratch: Memory,
     staging: Vec<Memory>,
     tickets: Vec<Ticket>,
@@ -266,7 +266,7 @@ impl Engine {
         dtype: DType,
     ) -> Result<Arc<Movement>, Error> {
         let terrain = self.terrain;
-        self.kept((Kind::Replace, name), (source, target), dtype, |compiler| {
+        self.kept((MovementKind::Replace, name), (source, target), dtype, |compiler| {
             let straight = [source.clone(), target.clone()];
             let path = route(source, target, dtype.bytes(), terrain);
             // A way that does not exist is no reason to give up the movement.
@@ -290,7 +290,7 @@ impl Engine {
         target: &Distribution,
         dtype: DType,
     ) -> Result<Arc<Movement>, Error> {
-        self.kept((Kind::Accumulate, name), (source, target), dtype, |compiler| {
+        self.kept((MovementKind::Accumulate, name), (source, target), dtype, |compiler| {
             compiler().accumulate(source, target)
         })
     }
@@ -298,10 +298,10 @@ impl Engine {
     /// A movement that is kept, or compiled now.
     fn kept(
         &mut self,
-        (kind, name): (Kind, &'static str),
+        (kind, name): (MovementKind, &'static str),
         (source, target): (&Distribution, &Distribution),
         dtype: DType,
-        compile: impl Fn(&dyn Fn() -> Compiler) -> Result<Movement, Error>,
+        compile: impl Fn(&dyn Fn() -> MovementCompiler) -> Result<Movement, Error>,
     ) -> Result<Arc<Movement>, Error> {
         let key = (name, kind, source.fingerprint(), target.fingerprint(), dtype);
         if let Some(movement) = self.movements.get(&key) {
@@ -524,7 +524,7 @@ impl Engine {
         self.scratch.bytes() + self.staging.iter().map(Memory::bytes).sum::<usize>()
     }
 
-    fn keep(&mut self, key: Key, movement: Movement) -> Arc<Movement> {
+    fn keep(&mut self, key: MovementKey, movement: Movement) -> Arc<Movement> {
         let movement = Arc::new(movement);
         self.movements.insert(key, Arc::clone(&movement), 0);
         self.counters.compiled += 1;
@@ -548,8 +548,9 @@ impl Engine {
         Err(error)
     }
 
-    fn compiler(&self, dtype: DType) -> Compiler {
-        let compiler = Compiler::new(self.rank(), dtype, self.terrain.windows, self.part_bytes);
+    fn compiler(&self, dtype: DType) -> MovementCompiler {
+        let compiler =
+            MovementCompiler::new(self.rank(), dtype, self.terrain.windows, self.part_bytes);
         compiler.leaving_runs_of(self.run_bytes)
     }
 

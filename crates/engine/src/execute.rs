@@ -7,8 +7,8 @@ use pantile_comm::{CommError, Memory, Operation, Ticket, Windows};
 use pantile_kernels::pack::{self, Share, Twin};
 use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 
-use crate::movement::{Body, Hop, Incoming, Movement, Part, Place};
-use crate::span::Span;
+use crate::movement::{ArrivalPart, Hop, HopPlace, Incoming, MessageBody, Movement};
+use crate::span::MemorySpan;
 use crate::thread_pool::ThreadPool;
 
 /// Sizes at which programs run in another way, by name.
@@ -18,7 +18,7 @@ pub(crate) const THRESHOLDS: &[(&str, usize)] = &[("execute::SHARE_BYTES", messa
 ///
 /// Invariants, on which every unsafe block here rests:
 /// 1. All memories are aligned for the type of the movement. That they are as large as its loops
-///    reach is checked for every loop, by a [`Span`].
+///    reach is checked for every loop, by a [`MemorySpan`].
 /// 2. Within a hop no rank writes cells that it sends or shows: hops read and write different
 ///    memories, or the movement was found to be in place.
 /// 3. A peer shows its memory from the opening of its window until this rank is done, and does not
@@ -33,13 +33,13 @@ pub(crate) struct Buffers<'a> {
 }
 
 impl Buffers<'_> {
-    fn at(&self, place: Place) -> &Memory {
+    fn at(&self, place: HopPlace) -> &Memory {
         match place {
-            Place::Source => self.source,
-            Place::Target => self.target,
+            HopPlace::Source => self.source,
+            HopPlace::Target => self.target,
             // In place all staging buffers are the one tile.
-            Place::Staging(_) if self.source.is(self.target) => self.target,
-            Place::Staging(number) => &self.staging[number],
+            HopPlace::Staging(_) if self.source.is(self.target) => self.target,
+            HopPlace::Staging(number) => &self.staging[number],
         }
     }
 }
@@ -99,34 +99,34 @@ impl<'a> HopRunner<'a> {
     }
 
     /// Packs what one peer gets.
-    pub(crate) fn pack(&self, number: usize, to: Span) {
+    pub(crate) fn pack(&self, number: usize, to: MemorySpan) {
         let outgoing = &self.hop.sends[number];
         match outgoing.body.as_ref().expect("messages have bodies") {
-            Body::Packed { nests, .. } => {
+            MessageBody::Packed { nests, .. } => {
                 for nest in nests {
                     self.copy(nest, self.from.into(), to, false);
                 }
             }
-            Body::InPlace(at) => {
-                let from = Span::from(self.from).skip(at * self.element);
+            MessageBody::InPlace(at) => {
+                let from = MemorySpan::from(self.from).skip(at * self.element);
                 self.copy_run(from, to, outgoing.elements);
             }
-            Body::Scattered(_) | Body::Turns { .. } => {
+            MessageBody::Scattered(_) | MessageBody::Turns { .. } => {
                 unreachable!("movements in place have neither runs nor turns")
             }
         }
     }
 
     /// Puts what one peer sent, packed, where it belongs.
-    pub(crate) fn unpack(&self, number: usize, from: Span) {
+    pub(crate) fn unpack(&self, number: usize, from: MemorySpan) {
         let incoming = &self.hop.receives[number];
         match incoming.body.as_ref().expect("messages have bodies") {
-            Body::Packed { .. } => self.take(incoming, from),
-            Body::InPlace(at) => {
-                let to = Span::from(self.to).skip(at * self.element);
+            MessageBody::Packed { .. } => self.take(incoming, from),
+            MessageBody::InPlace(at) => {
+                let to = MemorySpan::from(self.to).skip(at * self.element);
                 self.copy_run(from, to, incoming.elements);
             }
-            Body::Scattered(_) | Body::Turns { .. } => {
+            MessageBody::Scattered(_) | MessageBody::Turns { .. } => {
                 unreachable!("movements in place have neither runs nor turns")
             }
         }
@@ -179,7 +179,7 @@ impl<'a> HopRunner<'a> {
 
     fn pull(&self, windows: &mut dyn Windows, incoming: &Incoming) -> Result<(), CommError> {
         let shown = self.look(windows, incoming)?;
-        self.take(incoming, Span::from(&shown));
+        self.take(incoming, MemorySpan::from(&shown));
         self.done(windows, incoming);
         Ok(())
     }
@@ -199,13 +199,13 @@ impl<'a> HopRunner<'a> {
     }
 
     /// Puts what arrived where it belongs.
-    fn take(&self, incoming: &Incoming, source: Span) {
-        let target = Span::from(self.to);
+    fn take(&self, incoming: &Incoming, source: MemorySpan) {
+        let target = MemorySpan::from(self.to);
         let here = incoming.peer == self.movement.rank && self.from.is(self.to);
         for part in &incoming.parts {
             if part.saved {
                 let kept = self.hop.save.as_ref().map_or(0, |(at, _)| *at);
-                self.combine(part, Span::from(self.scratch).skip(kept), target);
+                self.combine(part, MemorySpan::from(self.scratch).skip(kept), target);
             } else if part.sets && here && part.nest.is_identity() {
                 // In place it already is where it belongs.
             } else if part.sets {
@@ -216,12 +216,12 @@ impl<'a> HopRunner<'a> {
         }
     }
 
-    fn copy(&self, nest: &Nest, source: Span, target: Span, streaming: bool) {
+    fn copy(&self, nest: &Nest, source: MemorySpan, target: MemorySpan, streaming: bool) {
         self.copy_share(nest, Share::ALL, (source, target), streaming);
     }
 
     /// Copies elements that lie side by side on both sides.
-    fn copy_run(&self, source: Span, target: Span, elements: usize) {
+    fn copy_run(&self, source: MemorySpan, target: MemorySpan, elements: usize) {
         let from = source.holding(elements, self.element);
         let to = target.holding(elements, self.element);
         // SAFETY: invariant 2 of the buffers; packed elements are in memory of their own.
@@ -229,7 +229,13 @@ impl<'a> HopRunner<'a> {
     }
 
     /// A share of a copy, which the thread pool cuts again.
-    fn copy_share(&self, nest: &Nest, share: Share, ends: (Span, Span), streaming: bool) {
+    fn copy_share(
+        &self,
+        nest: &Nest,
+        share: Share,
+        ends: (MemorySpan, MemorySpan),
+        streaming: bool,
+    ) {
         let bytes = 2 * nest.len() * self.element / share.of;
         let pieces = self.thread_pool.map_or(1, |team| team.pieces(bytes));
         let (Some(thread_pool), 2..) = (self.thread_pool, pieces) else {
@@ -251,12 +257,16 @@ impl<'a> HopRunner<'a> {
     }
 
     /// Where a loop over a nest reads and writes.
-    fn ends(&self, nest: &Nest, (source, target): (Span, Span)) -> (*const u8, *mut u8) {
+    fn ends(
+        &self,
+        nest: &Nest,
+        (source, target): (MemorySpan, MemorySpan),
+    ) -> (*const u8, *mut u8) {
         let source = source.holding(nest.source_span(), self.element).cast_const();
         (source, target.holding(nest.target_span(), self.element))
     }
 
-    fn combine(&self, part: &Part, source: Span, target: Span) {
+    fn combine(&self, part: &ArrivalPart, source: MemorySpan, target: MemorySpan) {
         let (source, target) = self.ends(&part.nest, (source, target));
         // SAFETY: invariants 1 to 3 of the buffers.
         unsafe { pack::combine(&part.nest, self.combination(), source, target) }
@@ -279,7 +289,7 @@ impl<'a> HopRunner<'a> {
 
     fn before(&self) {
         if let Some((at, nest)) = &self.hop.save {
-            let kept = Span::from(self.scratch).skip(*at);
+            let kept = MemorySpan::from(self.scratch).skip(*at);
             self.copy(nest, self.from.into(), kept, false);
         }
         let Some(fill) = &self.hop.before else { return };
@@ -300,7 +310,7 @@ impl<'a> HopRunner<'a> {
     }
 
     fn fill(&self, nest: &Nest, value: &Scalar) {
-        let target = Span::from(self.to).holding(nest.target_span(), self.element);
+        let target = MemorySpan::from(self.to).holding(nest.target_span(), self.element);
         // SAFETY: invariants 1 and 2 of the buffers; no thread reads cells that are being written.
         unsafe { pack::fill(nest, value, target) }
     }

@@ -31,7 +31,7 @@ pub struct Movement {
     pub(crate) staging: Vec<usize>,
     /// Bytes of message buffers.
     pub(crate) scratch: usize,
-    pub(crate) parts: Parts,
+    pub(crate) parts: MessageParts,
     pub(crate) hops: Vec<Hop>,
     /// Source and target may be the same tile.
     pub(crate) in_place: bool,
@@ -77,7 +77,7 @@ impl Movement {
 
 /// Where a hop reads from or writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum HopPlace {
     Source,
     Staging(usize),
     Target,
@@ -86,8 +86,8 @@ pub(crate) enum Place {
 /// One rank's share of one step.
 #[derive(Debug)]
 pub(crate) struct Hop {
-    pub(crate) from: Place,
-    pub(crate) to: Place,
+    pub(crate) from: HopPlace,
+    pub(crate) to: HopPlace,
     pub(crate) operator: Operator,
     /// Own cells that are kept before anything arrives: from memory to this byte of the buffers.
     pub(crate) save: Option<(usize, Nest)>,
@@ -132,12 +132,12 @@ pub(crate) struct Outgoing {
     pub(crate) peer: Rank,
     pub(crate) elements: usize,
     /// The body of the message; where peers read the memory directly there is none.
-    pub(crate) body: Option<Body>,
+    pub(crate) body: Option<MessageBody>,
 }
 
 /// Where the body of a message lies.
 #[derive(Debug)]
-pub(crate) enum Body {
+pub(crate) enum MessageBody {
     /// Contiguous in the array's own memory, from this element on.
     InPlace(usize),
     /// Scattered in the array's own memory: the bytes of every part.
@@ -155,12 +155,12 @@ pub(crate) enum Body {
 /// All ranks cut alike, so that parts meet rooms of their size; which of them packs them by turns is
 /// its own business.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct MessageParts {
     /// Elements of a part; a message of no more is not cut.
     pub(crate) elements: usize,
 }
 
-impl Parts {
+impl MessageParts {
     /// Places of the buffers that take turns.
     pub(crate) const TURNS: usize = 4;
 
@@ -181,14 +181,14 @@ impl Parts {
 pub(crate) struct Incoming {
     pub(crate) peer: Rank,
     pub(crate) elements: usize,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<ArrivalPart>,
     /// Straight from the sender's memory, or by a message.
-    pub(crate) body: Option<Body>,
+    pub(crate) body: Option<MessageBody>,
 }
 
 /// One piece of what arrives: loops from the sender's memory or from the message to this rank's.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct ArrivalPart {
     pub(crate) nest: Nest,
     /// The first term of its cells; later ones are combined with it.
     pub(crate) sets: bool,
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn parts_tile_a_message_of_any_length() {
         for (part, elements) in [(3, 0), (3, 1), (3, 3), (3, 10), (1 << 15, (5 << 30) + 7)] {
-            let parts = Parts { elements: part };
+            let parts = MessageParts { elements: part };
             let (mut at, count) = (0, parts.count(elements));
             for number in 0..count {
                 let range = parts.range(number, elements);
@@ -213,7 +213,7 @@ mod tests {
             }
             assert_eq!(at, elements);
         }
-        let whole = Parts { elements: usize::MAX };
+        let whole = MessageParts { elements: usize::MAX };
         assert_eq!((whole.count(7), whole.range(0, 7)), (1, 0..7));
     }
 }

@@ -5,15 +5,15 @@ use pantile_comm::{Memory, Piece};
 
 /// Where bytes lie, and how many.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct MemorySpan {
     start: *mut u8,
     bytes: usize,
 }
 
 // SAFETY: a span is only a place; the caller that reads or writes there promises that it may.
-unsafe impl Sync for Span {}
+unsafe impl Sync for MemorySpan {}
 
-impl Span {
+impl MemorySpan {
     /// The bytes of a message, or room for one.
     pub(crate) fn of_piece(piece: &Piece) -> Self {
         Self { start: piece.as_ptr(), bytes: piece.len() }
@@ -39,7 +39,7 @@ impl Span {
     }
 }
 
-impl From<&Memory> for Span {
+impl From<&Memory> for MemorySpan {
     fn from(memory: &Memory) -> Self {
         Self { start: memory.start().as_ptr(), bytes: memory.bytes() }
     }
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn nothing_beyond_the_end_is_handed_out() {
         let memory = Memory::zeroed(24);
-        let span = Span::from(&memory);
+        let span = MemorySpan::from(&memory);
         for at in [0, 1, 8, 23, 24] {
             let rest = span.skip(at);
             let fits = (24 - at) / 8;
@@ -65,7 +65,7 @@ mod tests {
             assert!(refused(move || rest.holding(usize::MAX, 8)), "from {at}");
         }
         assert!(refused(move || span.skip(25)));
-        let piece = Span::of_piece(&memory.piece(8, 8));
+        let piece = MemorySpan::of_piece(&memory.piece(8, 8));
         assert_eq!(piece.holding(1, 8), memory.start().as_ptr().wrapping_add(8));
         assert!(refused(move || piece.holding(2, 8)));
     }

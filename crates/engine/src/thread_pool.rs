@@ -40,7 +40,7 @@ pub(crate) struct ThreadPool {
     /// Held by the caller that has work: one at a time.
     turn: Mutex<()>,
     /// Started when there is work for the first time.
-    team: OnceLock<Team>,
+    team: OnceLock<PoolThreads>,
 }
 
 /// Scratch memory of one thread.
@@ -152,13 +152,13 @@ impl ThreadPool {
         fault.map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    fn team(&self) -> &Team {
-        self.team.get_or_init(|| Team::new(self.threads - 1))
+    fn team(&self) -> &PoolThreads {
+        self.team.get_or_init(|| PoolThreads::new(self.threads - 1))
     }
 }
 
 /// Threads that wait for work.
-struct Team {
+struct PoolThreads {
     board: Arc<WorkBoard>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -182,7 +182,7 @@ unsafe impl Send for Borrowed {}
 /// Where work is lent.
 #[derive(Default)]
 struct WorkBoard {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     /// The number of the last work, and how many work: to be looked at without the lock.
     number: AtomicU64,
     working: AtomicUsize,
@@ -192,7 +192,7 @@ struct WorkBoard {
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     work: Option<Borrowed>,
     number: u64,
     working: usize,
@@ -203,7 +203,7 @@ struct State {
     over: bool,
 }
 
-impl Team {
+impl PoolThreads {
     /// So many threads beside the caller's; fewer if the system has no more.
     fn new(thread_pool: usize) -> Self {
         let board = Arc::new(WorkBoard::default());
@@ -232,7 +232,7 @@ impl Team {
     }
 }
 
-impl Drop for Team {
+impl Drop for PoolThreads {
     fn drop(&mut self) {
         lock(&self.board.state).over = true;
         self.board.number.fetch_add(1, Ordering::Release);

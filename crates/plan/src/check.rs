@@ -190,9 +190,9 @@ fn holds(side: &Distribution, rank: Rank, lifts: &Lifts, transfer: &Transfer) ->
 }
 
 /// The part of a holder on the directions of one kind: coordinates and lifts.
-type Part = Vec<(usize, i64)>;
+type HolderPart = Vec<(usize, i64)>;
 
-fn part(side: &Distribution, holder: &ElementHolder, kind: Kind) -> Part {
+fn part(side: &Distribution, holder: &ElementHolder, kind: Kind) -> HolderPart {
     let mut part = Vec::new();
     if side.boxes().is_some() {
         if side.mesh_kind(0) == kind {
@@ -221,7 +221,7 @@ fn check_element(
     let (from, to) = (source.holders(element), target.holders(element));
     let terms: BTreeSet<_> = from.iter().map(|h| part(source, h, Kind::Terms)).collect();
     // copy d -> term s -> the terms t at which it arrives
-    let mut got: BTreeMap<Part, BTreeMap<Part, Vec<(Part, Rank)>>> =
+    let mut got: BTreeMap<HolderPart, BTreeMap<HolderPart, Vec<(HolderPart, Rank)>>> =
         to.iter().map(|holder| (part(target, holder, Kind::Copies), BTreeMap::new())).collect();
     let full = |lifts: &Lifts| (0..element.len()).map(|axis| lifts.along(axis)).collect();
     for transfer in transfers {
@@ -231,12 +231,12 @@ fn check_element(
         let at = (part(target, &taker, Kind::Terms), transfer.to);
         copy.entry(part(source, &giver, Kind::Terms)).or_default().push(at);
     }
-    let rank_of = |copy: &Part| {
+    let rank_of = |copy: &HolderPart| {
         let taker = to.iter().find(|holder| part(target, holder, Kind::Copies) == *copy);
         taker.map_or(0, |holder| holder.rank)
     };
     let element = element.to_vec();
-    let mut places: BTreeMap<Part, Part> = BTreeMap::new();
+    let mut places: BTreeMap<HolderPart, HolderPart> = BTreeMap::new();
     for (copy, by_term) in &got {
         for term in &terms {
             let arrivals = by_term.get(term).map_or(&[][..], Vec::as_slice);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pantile_geometry::{Distribution, IndexSet, Kind};
 
-use crate::between::{self, Factor, Group, Problem, Way};
+use crate::between::{self, ClassGroup, Factor, Problem, SideDirection};
 use crate::{Error, Transfer};
 
 /// Totals of a movement between two distributions, for any number of ranks.
@@ -30,12 +30,12 @@ impl Totals {
         if problem.has_boxes() || !problem.same_mesh {
             return Ok(Self::of(&between::transfers(source, target)?));
         }
-        let (mut all, mut own) = (Part::ONE, Part::ONE);
+        let (mut all, mut own) = (FactorTotals::ONE, FactorTotals::ONE);
         for group in &problem.groups {
             let (group_all, group_own) = if group.axes.is_empty() {
-                Part::of_free(&problem, group)
+                FactorTotals::of_free(&problem, group)
             } else {
-                Part::of(&between::factor(&problem, group, None)?)
+                FactorTotals::of(&between::factor(&problem, group, None)?)
             };
             all = all.times(group_all);
             own = own.times(group_own);
@@ -74,12 +74,12 @@ impl Totals {
 
 /// Elements and pairs of ranks in a factor.
 #[derive(Clone, Copy)]
-struct Part {
+struct FactorTotals {
     elements: u128,
     pairs: u128,
 }
 
-impl Part {
+impl FactorTotals {
     const ONE: Self = Self { elements: 1, pairs: 1 };
 
     fn times(self, other: Self) -> Self {
@@ -88,12 +88,14 @@ impl Part {
 
     /// Mesh axes that cut nothing on either side: each class is one of them, with a kind per
     /// side, and the pairs follow from its extent.
-    fn of_free(problem: &Problem, group: &Group) -> (Self, Self) {
+    fn of_free(problem: &Problem, group: &ClassGroup) -> (Self, Self) {
         let (mut all, mut own) = (1_u128, 1_u128);
         for class in group.classes.iter().map(|number| &problem.classes[*number]) {
             let extent = class.mesh_axes.iter().map(|axis| problem.source.mesh().shape()[*axis]);
             let extent = extent.product::<usize>() as u128;
-            let kind = |ways: &[Way], numbers: &[usize]| numbers.first().map(|way| ways[*way].kind);
+            let kind = |ways: &[SideDirection], numbers: &[usize]| {
+                numbers.first().map(|way| ways[*way].kind)
+            };
             let source = kind(&problem.source_ways, &class.source);
             let target = kind(&problem.target_ways, &class.target);
             let (pairs, same) = match (source, target) {

@@ -39,7 +39,7 @@ pub fn across(sections: &[Section]) -> Vec<Finding> {
     if dims.iter().any(|own| own.len() != ndim) {
         return findings;
     }
-    let axes: Vec<Axis> = (0..ndim).map(|axis| Axis::new(axis, &dims)).collect();
+    let axes: Vec<AxisOfRanks> = (0..ndim).map(|axis| AxisOfRanks::new(axis, &dims)).collect();
     let agreed: Vec<bool> = axes.iter().map(|axis| axis.judge_constants(&mut findings)).collect();
     if judge_grid(&axes, dims.len(), &mut findings) {
         for (axis, _) in axes.iter().zip(&agreed).filter(|(_, agreed)| **agreed) {
@@ -59,7 +59,7 @@ fn judge_dtypes(sections: &[Section], findings: &mut Vec<Finding>) {
 }
 
 /// One axis of all ranks; `None` where a rank's dictionary could not be read.
-struct Axis<'a> {
+struct AxisOfRanks<'a> {
     axis: usize,
     dims: Vec<Option<&'a Dim>>,
 }
@@ -93,7 +93,7 @@ fn same_but_padding(a: &Dim, b: &Dim) -> bool {
     }
 }
 
-impl<'a> Axis<'a> {
+impl<'a> AxisOfRanks<'a> {
     fn new(axis: usize, dims: &'a [Vec<Option<Dim>>]) -> Self {
         Self { axis, dims: dims.iter().map(|own| own[axis].as_ref()).collect() }
     }
@@ -158,7 +158,7 @@ impl<'a> Axis<'a> {
     }
 
     /// The ranks of one line of the grid along this axis, for every line, by grid rank.
-    fn lines(&self, axes: &[Axis<'_>]) -> Vec<Vec<usize>> {
+    fn lines(&self, axes: &[AxisOfRanks<'_>]) -> Vec<Vec<usize>> {
         let mut lines: BTreeMap<Vec<i64>, Vec<usize>> = BTreeMap::new();
         for rank in 0..self.dims.len() {
             let others = axes.iter().filter(|other| other.axis != self.axis);
@@ -169,7 +169,7 @@ impl<'a> Axis<'a> {
         lines
     }
 
-    fn judge_lines(&self, axes: &[Axis<'_>], findings: &mut Vec<Finding>) {
+    fn judge_lines(&self, axes: &[AxisOfRanks<'_>], findings: &mut Vec<Finding>) {
         let identical = self.judge_identical(findings);
         let mut seen = BTreeSet::new();
         for line in self.lines(axes) {
@@ -319,7 +319,7 @@ fn difference(dim: &Dim, other: &Dim) -> String {
 }
 
 /// True if the grid has as many places as there are ranks, so that its lines can be judged.
-fn judge_grid(axes: &[Axis<'_>], ranks: usize, findings: &mut Vec<Finding>) -> bool {
+fn judge_grid(axes: &[AxisOfRanks<'_>], ranks: usize, findings: &mut Vec<Finding>) -> bool {
     let mut shape = Vec::new();
     for axis in axes {
         let sizes: Option<BTreeSet<i64>> =

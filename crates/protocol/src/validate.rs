@@ -29,7 +29,7 @@ pub(crate) fn read(section: &Section) -> (Vec<Option<Dim>>, Vec<Finding>) {
     let shape = section.shape();
     let dims = section.dicts().iter().enumerate().map(|(axis, object)| {
         let extent = shape.and_then(|shape| shape.get(axis).copied());
-        let mut reader = Reader { object, found: Vec::new() };
+        let mut reader = DimReader { object, found: Vec::new() };
         let dim = reader.dim(extent);
         findings.extend(reader.found.into_iter().map(|finding| finding.on_axis(axis)));
         dim
@@ -85,7 +85,7 @@ fn judge_dim_data(section: &Section, findings: &mut Vec<Finding>) {
 }
 
 /// Reads one dimension dictionary and collects what is wrong with it.
-struct Reader<'a> {
+struct DimReader<'a> {
     object: &'a Object,
     found: Vec<Finding>,
 }
@@ -105,7 +105,7 @@ impl Common {
     }
 }
 
-impl Reader<'_> {
+impl DimReader<'_> {
     fn find(&mut self, code: Code, key: &str, message: String) {
         let value = self.object.get(key).unwrap_or(self.object);
         self.found.push(Finding::new(code, message).at(value.offset()));

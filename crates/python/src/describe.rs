@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pantile::array::{Piece, Seen, SeenAxes};
+use pantile::array::{OpenPiece, Seen, SeenAxes};
 use pantile::geometry::{AxisMap, Cut, Distribution};
 use pantile_protocol::{Block, Dim, DimKind, Place, Section, check};
 use pyo3::exceptions::PyBufferError;
@@ -112,7 +112,7 @@ fn above(seen: Seen, index: usize) -> i64 {
 pub(crate) fn shown_part<'py>(
     py: Python<'py>,
     home: &Distribution,
-    piece: &Piece,
+    piece: &OpenPiece,
     (axes, fixed): &SeenAxes,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut parts: Vec<Bound<'py, PyAny>> = vec![py.None().into_bound(py); piece.places.len()];
@@ -144,7 +144,7 @@ pub(crate) fn shown_part<'py>(
 
 /// The indices of a rank in the order of its list, if it is asked for all of an axis that lists deal
 /// out. What the protocol says of them is in that order, too.
-fn listed(home: &Distribution, piece: &Piece, seen: Seen) -> Option<BTreeMap<i64, i64>> {
+fn listed(home: &Distribution, piece: &OpenPiece, seen: Seen) -> Option<BTreeMap<i64, i64>> {
     let map = &home.axes()?[seen.axis];
     let all = (seen.first, seen.step, seen.size) == (0, 1, map.length());
     if !all || map.parts() == 1 || !matches!(map.cut(), Cut::Indexed(_)) {
@@ -157,7 +157,11 @@ fn listed(home: &Distribution, piece: &Piece, seen: Seen) -> Option<BTreeMap<i64
 
 /// First place, number and distance of the places that a view sees along an axis, in the order of
 /// indices or of a list of them, if these are evenly spaced.
-fn along(piece: &Piece, seen: Seen, listed: Option<BTreeMap<i64, i64>>) -> Option<(i64, i64, i64)> {
+fn along(
+    piece: &OpenPiece,
+    seen: Seen,
+    listed: Option<BTreeMap<i64, i64>>,
+) -> Option<(i64, i64, i64)> {
     let mut places: Vec<(i64, i64)> = Vec::new();
     for (local, global) in &piece.places[seen.axis] {
         let distance = signed(*global) - seen.first;

@@ -51,9 +51,9 @@ fn item_of(key: &Bound<'_, PyAny>, length: usize) -> Option<SliceItem> {
     (step != 0).then_some(SliceItem::Range(bound(&from)?, bound(&to)?, step))
 }
 
-type Parts<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+type SliceParts<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-fn parts_of<'py>(slice: &Bound<'py, PySlice>) -> Option<Parts<'py>> {
+fn parts_of<'py>(slice: &Bound<'py, PySlice>) -> Option<SliceParts<'py>> {
     use pyo3::intern;
     let py = slice.py();
     let part = |name| slice.getattr(name).ok();

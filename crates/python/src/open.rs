@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use pantile::array::{self, Brought, Opening, Piece, Seen};
+use pantile::array::{self, Brought, OpenPiece, Opening, Seen};
 use pantile::geometry::{Axis, Cuts, Distribution, Mesh};
 use pantile_protocol::convert::export_partitioned;
 use pantile_protocol::partitioned::Location;
@@ -33,7 +33,7 @@ pub(crate) struct Kept {
 }
 
 /// What was kept of a piece that came in.
-pub(crate) fn kept(piece: &Piece) -> Option<Arc<Kept>> {
+pub(crate) fn kept(piece: &OpenPiece) -> Option<Arc<Kept>> {
     Arc::clone(piece.foreign.owner()).downcast::<Kept>().ok()
 }
 
@@ -213,7 +213,7 @@ impl World {
             let owner = Kept { memory: memory.clone().unbind(), number, all: Arc::clone(&all) };
             let foreign = foreign(&memory, dtype, Arc::new(owner))?;
             let rank = dist.is_none().then_some(number);
-            pieces.push(Piece { rank, foreign, places: said.places(number) });
+            pieces.push(OpenPiece { rank, foreign, places: said.places(number) });
         }
         let padded = plain != room;
         let in_place = dist.is_none() && said.in_order && !(read_only && padded);
@@ -250,7 +250,7 @@ impl World {
             let owner = Kept { memory: memory.clone().unbind(), number: 0, all: Arc::clone(&all) };
             let foreign = foreign(&memory, dtype, Arc::new(owner))?;
             direct.extend(foreign.tile().map(|tile| (*rank, tile)));
-            pieces.push(Piece { rank: Some(*rank), foreign, places: places.clone() });
+            pieces.push(OpenPiece { rank: Some(*rank), foreign, places: places.clone() });
         }
         let room = plain.clone();
         let brought = Brought { plain, room, dtype, pieces, read_only, direct, note: None };

@@ -30,7 +30,7 @@ pub(crate) fn user_place(py: Python<'_>) -> Option<Place> {
             Some(place) => place,
             None => {
                 let place = place_of(&frame, &code).ok()?;
-                remember(Known { code: code.unbind(), at, place: place.clone() });
+                remember(KnownInstruction { code: code.unbind(), at, place: place.clone() });
                 place
             }
         };
@@ -47,7 +47,7 @@ pub(crate) fn user_place(py: Python<'_>) -> Option<Place> {
 
 /// The line of an instruction of some code, which lives as long as it is listed here; nothing for
 /// code of this package.
-struct Known {
+struct KnownInstruction {
     code: Py<PyAny>,
     at: i32,
     place: Option<Place>,
@@ -58,7 +58,7 @@ const MOST: usize = 1 << 12;
 
 /// Lines that were asked for, each at a place that its code and instruction give: Python counts
 /// lines from the beginning of a function, every time.
-static KNOWN: Mutex<Vec<Option<Known>>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<Option<KnownInstruction>>> = Mutex::new(Vec::new());
 
 fn slot(code: usize, at: i32) -> usize {
     ((code >> 4) ^ (at.unsigned_abs() as usize).wrapping_mul(97)) % MOST
@@ -70,7 +70,7 @@ fn known(code: &Bound<'_, PyAny>, at: i32) -> Option<Option<Place>> {
     (one.code.as_ptr() == code.as_ptr() && one.at == at).then(|| one.place.clone())
 }
 
-fn remember(one: Known) {
+fn remember(one: KnownInstruction) {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if known.is_empty() {
         known.resize_with(MOST, || None);

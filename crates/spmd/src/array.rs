@@ -22,12 +22,12 @@ pub struct DistArray<T> {
     extents: Option<Vec<usize>>,
     tile: Tile,
     /// The halo exchange of this array, once it was asked for.
-    exchange: Option<Arc<Exchange>>,
+    exchange: Option<Arc<ReadyExchange>>,
     elements: PhantomData<T>,
 }
 
 /// A halo exchange, ready to be run.
-struct Exchange {
+struct ReadyExchange {
     /// The array before: halos are room.
     bare: Distribution,
     /// The array after: halos are held.
@@ -261,14 +261,14 @@ impl<T: Element> DistArray<T> {
         Ok(())
     }
 
-    fn exchange(&mut self) -> Result<Arc<Exchange>, Error> {
+    fn exchange(&mut self) -> Result<Arc<ReadyExchange>, Error> {
         if let Some(exchange) = &self.exchange {
             return Ok(Arc::clone(exchange));
         }
         let bare = self.distribution.written()?;
         let full = bare.exchanged()?;
         let forward = self.world.engine().movement("halo exchange", &bare, &full, T::DTYPE)?;
-        let exchange = Arc::new(Exchange { bare, full, forward });
+        let exchange = Arc::new(ReadyExchange { bare, full, forward });
         self.exchange = Some(Arc::clone(&exchange));
         Ok(exchange)
     }

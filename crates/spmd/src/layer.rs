@@ -27,11 +27,11 @@ pub struct LayerExchange {
     partition: CartesianPartition,
     layers: Vec<SharedAxis>,
     /// What the last `forward` saw: the same on every worker.
-    last: Mutex<Option<Arc<Plan>>>,
+    last: Mutex<Option<Arc<CutExchange>>>,
 }
 
 /// The exchange for one cut of the input.
-struct Plan {
+struct CutExchange {
     extents: blocks::Extents,
     input: Distribution,
     needed: Distribution,
@@ -164,7 +164,7 @@ impl LayerExchange {
     }
 
     /// The exchange for these blocks; the last one if they are as they were.
-    fn plan(&self, extents: blocks::Extents) -> Result<Arc<Plan>, Error> {
+    fn plan(&self, extents: blocks::Extents) -> Result<Arc<CutExchange>, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = last.as_ref().filter(|plan| plan.extents == extents) {
             return Ok(Arc::clone(plan));
@@ -178,17 +178,22 @@ impl LayerExchange {
         let needed = halo.needed(&input)?;
         let axes = halo.axes().iter().map(|axis| axis.iter().map(|row| row.beyond).collect());
         let frame = Frame { axes: axes.collect() };
-        let plan = Plan { extents, input, needed, frame, movements: Mutex::default() };
+        let plan = CutExchange { extents, input, needed, frame, movements: Mutex::default() };
         let plan = Arc::new(plan);
         *last = Some(Arc::clone(&plan));
         Ok(plan)
     }
 
-    fn needed_shape(&self, plan: &Plan, rank: usize) -> Vec<usize> {
+    fn needed_shape(&self, plan: &CutExchange, rank: usize) -> Vec<usize> {
         plan.frame.local_shape(&plan.needed, rank).expect("a member has a tile")
     }
 
-    fn movement(&self, plan: &Plan, dtype: DType, back: bool) -> Result<Arc<Movement>, Error> {
+    fn movement(
+        &self,
+        plan: &CutExchange,
+        dtype: DType,
+        back: bool,
+    ) -> Result<Arc<Movement>, Error> {
         let mut kept = plan.movements.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., movement)) = kept.iter().find(|(d, b, _)| (*d, *b) == (dtype, back)) {
             return Ok(Arc::clone(movement));

@@ -19,7 +19,7 @@ use crate::{CartesianPartition, Error, Partition, Tensor};
 type Sides = dyn Fn(Option<usize>) -> Result<(Distribution, Distribution), Error> + Send + Sync;
 
 /// Direction, type and sizes of the cells: what a compiled movement depends on.
-type Key = (bool, DType, Vec<usize>);
+type CellKey = (bool, DType, Vec<usize>);
 
 /// What the three have in common.
 struct Whole {
@@ -27,7 +27,7 @@ struct Whole {
     sides: Box<Sides>,
     cells: (Distribution, Distribution),
     preserve_batch: bool,
-    movements: Mutex<BTreeMap<Key, Arc<Movement>>>,
+    movements: Mutex<BTreeMap<CellKey, Arc<Movement>>>,
 }
 
 /// Compiled movements that one object keeps.

@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// How one axis is cut over the mesh axis of the same number.
 #[derive(Clone, Copy, Debug)]
-enum Cut {
+enum AxisCut {
     Whole,
     Block,
     Cyclic(usize),
@@ -29,14 +29,14 @@ enum Cut {
 
 /// An array of two axes on a mesh of two axes.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct ArrayPlan {
     shape: [usize; 2],
     mesh: [usize; 2],
     team: Vec<usize>,
-    cuts: [Cut; 2],
+    cuts: [AxisCut; 2],
 }
 
-impl Plan {
+impl ArrayPlan {
     /// Anything that fits into a world: blocks, dealt blocks, copies, one rank.
     pub(crate) fn any(rng: &mut Rng, world: &RankContext, shape: [usize; 2]) -> Self {
         let mut team: Vec<usize> = (0..world.size()).collect();
@@ -45,9 +45,9 @@ impl Plan {
         let mesh = [rows, 1 + rng.below(world.size() / rows)];
         team.truncate(mesh[0] * mesh[1]);
         let mut cut = || match rng.below(4) {
-            0 => Cut::Whole,
-            1 => Cut::Cyclic(1 + rng.below(3)),
-            _ => Cut::Block,
+            0 => AxisCut::Whole,
+            1 => AxisCut::Cyclic(1 + rng.below(3)),
+            _ => AxisCut::Block,
         };
         let cuts = [cut(), cut()];
         Self { shape, mesh, team, cuts }
@@ -58,9 +58,9 @@ impl Plan {
         let mesh = Mesh::new(&[(names[0], self.mesh[0]), (names[1], self.mesh[1])]).map_err(say)?;
         let mesh = mesh.with_team(self.team.clone()).map_err(say)?;
         let axis = |axis: usize| match self.cuts[axis] {
-            Cut::Whole => Axis::whole(),
-            Cut::Block => Axis::block(&[names[axis]]),
-            Cut::Cyclic(block) => Axis::cyclic(&[names[axis]], block),
+            AxisCut::Whole => Axis::whole(),
+            AxisCut::Block => Axis::block(&[names[axis]]),
+            AxisCut::Cyclic(block) => Axis::cyclic(&[names[axis]], block),
         };
         Distribution::new(&self.shape, mesh, vec![axis(0), axis(1)]).map_err(say)
     }
@@ -70,9 +70,9 @@ impl Plan {
         let (length, parts) = (self.shape[axis], self.mesh[axis]);
         let (start, stop) = bounds(&balanced(length, parts))[coordinate];
         let mine = |index: &usize| match self.cuts[axis] {
-            Cut::Whole => true,
-            Cut::Block => (start..stop).contains(index),
-            Cut::Cyclic(block) => index / block % parts == coordinate,
+            AxisCut::Whole => true,
+            AxisCut::Block => (start..stop).contains(index),
+            AxisCut::Cyclic(block) => index / block % parts == coordinate,
         };
         (0..length).filter(mine).collect()
     }
@@ -95,7 +95,8 @@ fn moves(world: &RankContext) -> Outcome {
     for round in 0..12 {
         let shape = [1 + rng.below(9), 1 + rng.below(7)];
         let value = |at: &[usize]| i64::from(number(round, at));
-        let (from, to) = (Plan::any(&mut rng, world, shape), Plan::any(&mut rng, world, shape));
+        let (from, to) =
+            (ArrayPlan::any(&mut rng, world, shape), ArrayPlan::any(&mut rng, world, shape));
         let what = format!("round {round}, {from:?} -> {to:?}");
         let source = DistArray::from_fn(world, &from.distribution()?, value);
         same(format!("{what}: from_fn"), source.local(), &from.tile(world.rank(), value))?;
@@ -123,7 +124,7 @@ fn gathers(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(77);
     for round in 0..6 {
         let shape = [1 + rng.below(6), 1 + rng.below(6)];
-        let plan = Plan::any(&mut rng, world, shape);
+        let plan = ArrayPlan::any(&mut rng, world, shape);
         let value = |at: &[usize]| i64::from(number(round, at));
         let array = DistArray::from_fn(world, &plan.distribution()?, value);
         let wanted = Tensor::from_fn(&shape, value);

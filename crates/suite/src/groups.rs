@@ -21,29 +21,29 @@ const SOURCE: Transpose = Transpose { source: true, target: false };
 const TARGET: Transpose = Transpose { source: false, target: true };
 const BOTH: Transpose = Transpose { source: true, target: true };
 
-enum Kind {
+enum GroupKind {
     Copies,
     Sums,
 }
 
-use Kind::{Copies, Sums};
+use GroupKind::{Copies, Sums};
 
 /// A vector: what, the two partitions, flags, the groups with their roots first.
 struct Vector {
     id: &'static str,
-    kind: Kind,
-    source: Side,
-    target: Side,
+    kind: GroupKind,
+    source: GroupSide,
+    target: GroupSide,
     flags: Transpose,
     groups: Vec<Vec<usize>>,
 }
 
-type Side = (Vec<usize>, &'static [usize]);
+type GroupSide = (Vec<usize>, &'static [usize]);
 
 fn row(
-    (id, kind): (&'static str, Kind),
-    source: Side,
-    target: Side,
+    (id, kind): (&'static str, GroupKind),
+    source: GroupSide,
+    target: GroupSide,
     flags: Transpose,
     groups: &[&[usize]],
 ) -> Vector {

@@ -23,13 +23,13 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// One axis: lengths without halos and widths, by coordinate.
 #[derive(Clone, Debug)]
-pub(crate) struct Side {
+pub(crate) struct HaloSide {
     pub(crate) own: Vec<usize>,
     pub(crate) widths: Vec<(usize, usize)>,
     pub(crate) periodic: bool,
 }
 
-impl Side {
+impl HaloSide {
     fn length(&self) -> usize {
         self.own.iter().sum()
     }
@@ -69,12 +69,12 @@ impl Side {
 }
 
 /// The padded shape of the worker at these coordinates.
-pub(crate) fn padded(sides: &[Side], index: &[usize]) -> Vec<usize> {
+pub(crate) fn padded(sides: &[HaloSide], index: &[usize]) -> Vec<usize> {
     sides.iter().zip(index).map(|(side, at)| side.padded(*at)).collect()
 }
 
 /// The global index of a local one, and whether it is a halo cell.
-fn global(sides: &[Side], index: &[usize], local: &[usize]) -> (Vec<usize>, bool) {
+fn global(sides: &[HaloSide], index: &[usize], local: &[usize]) -> (Vec<usize>, bool) {
     let places = sides.iter().zip(index).zip(local);
     let places: Vec<_> = places.map(|((side, at), local)| side.global(*at, *local)).collect();
     (places.iter().map(|place| place.0).collect(), places.iter().any(|place| place.1))
@@ -84,7 +84,7 @@ fn global(sides: &[Side], index: &[usize], local: &[usize]) -> (Vec<usize>, bool
 pub(crate) fn check(
     partition: &CartesianPartition,
     movement: &HaloExchange,
-    sides: &[Side],
+    sides: &[HaloSide],
 ) -> Outcome {
     let what = format!("{partition:?} with {sides:?}");
     let Some(index) = partition.index() else {
@@ -112,7 +112,7 @@ pub(crate) fn check(
     }
     let give = |rank: usize, local: &[usize]| i64::from(number(rank, local));
     let workers = partition.team().shape();
-    let lengths: Vec<usize> = sides.iter().map(Side::length).collect();
+    let lengths: Vec<usize> = sides.iter().map(HaloSide::length).collect();
     let mut totals = vec![0; lengths.iter().product()];
     let offset =
         |at: &[usize]| at.iter().zip(&lengths).fold(0, |sum, (at, length)| sum * length + at);
@@ -135,8 +135,8 @@ pub(crate) fn check(
     same(format!("{what}: adjoint in place"), &dy, &wanted)
 }
 
-fn exchange(partition: &CartesianPartition, sides: &[Side]) -> Outcome {
-    let widths: Vec<Widths> = sides.iter().map(Side::widths).collect();
+fn exchange(partition: &CartesianPartition, sides: &[HaloSide]) -> Outcome {
+    let widths: Vec<Widths> = sides.iter().map(HaloSide::widths).collect();
     check(partition, &HaloExchange::new(partition, &widths).map_err(say)?, sides)
 }
 
@@ -171,8 +171,8 @@ fn numbers(world: &RankContext) -> Outcome {
     tensor_is("adjoint", &dx, &shape, adjoint)
 }
 
-fn side(own: &[usize], widths: &[(usize, usize)]) -> Side {
-    Side { own: own.to_vec(), widths: widths.to_vec(), periodic: false }
+fn side(own: &[usize], widths: &[(usize, usize)]) -> HaloSide {
+    HaloSide { own: own.to_vec(), widths: widths.to_vec(), periodic: false }
 }
 
 fn nine(world: &RankContext) -> Outcome {
@@ -248,7 +248,7 @@ fn boundary(world: &RankContext) -> Outcome {
 }
 
 /// Random widths that stay inside the array, or go around it up to one and a half times.
-pub(crate) fn any_side(rng: &mut Rng, own: Vec<usize>, periodic: bool) -> Side {
+pub(crate) fn any_side(rng: &mut Rng, own: Vec<usize>, periodic: bool) -> HaloSide {
     let length: usize = own.iter().sum();
     let most = if periodic { length + length / 2 } else { length };
     let width = |rng: &mut Rng, room: usize| {
@@ -259,7 +259,7 @@ pub(crate) fn any_side(rng: &mut Rng, own: Vec<usize>, periodic: bool) -> Side {
         (width(rng, rooms.0).min(rooms.0), width(rng, rooms.1).min(rooms.1))
     });
     let widths = widths.collect();
-    Side { own, widths, periodic }
+    HaloSide { own, widths, periodic }
 }
 
 fn random(world: &RankContext) -> Outcome {
@@ -267,7 +267,7 @@ fn random(world: &RankContext) -> Outcome {
     for partition in grids(world)? {
         for periodic in [false, true] {
             let lengths = any_lengths(&mut rng, &partition.team().shape());
-            let sides: Vec<Side> = lengths
+            let sides: Vec<HaloSide> = lengths
                 .into_iter()
                 .map(|own| {
                     let around = periodic && rng.chance(2, 3);

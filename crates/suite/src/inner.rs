@@ -7,13 +7,13 @@ use pantile_spmd::{
 };
 use pantile_testkit::Rng;
 
-use crate::arrays::Plan;
+use crate::arrays::ArrayPlan;
 use crate::expect::{Outcome, balanced, block, extents, grids, number, say};
-use crate::halos::{Side, any_side, padded};
+use crate::halos::{HaloSide, any_side, padded};
 use crate::laws::same_total;
 use crate::reference::Reference;
 use crate::repartitions::{any_lengths, even};
-use crate::whole::{Pair, pairs};
+use crate::whole::{PartitionPair, pairs};
 use crate::{Case, every_type, layers};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -35,7 +35,7 @@ fn products<T: Reference>(one: &[T], other: &[T]) -> Vec<T> {
     one.iter().zip(other).map(|(one, other)| one.times(*other)).collect()
 }
 
-type Both<'a, T> = (
+type BothSides<'a, T> = (
     &'a dyn Fn(&Tensor<T>) -> Result<Tensor<T>, Error>,
     &'a dyn Fn(&Tensor<T>) -> Result<Tensor<T>, Error>,
 );
@@ -44,7 +44,7 @@ type Both<'a, T> = (
 fn check<T: Reference>(
     world: &RankContext,
     what: &str,
-    (forward, adjoint): Both<'_, T>,
+    (forward, adjoint): BothSides<'_, T>,
     (x, y): (Option<Tensor<T>>, Option<Tensor<T>>),
 ) -> Outcome {
     let fault = |fault: String| format!("{what}: {fault}");
@@ -76,20 +76,20 @@ fn whole_of<T: Reference>(world: &RankContext) -> Outcome {
         chosen = chosen.into_iter().skip(skip).step_by(4).collect();
     }
     for pair in chosen {
-        let pair = Pair { shape: |rank| vec![2, 1 + rank % 2], ..pair };
+        let pair = PartitionPair { shape: |rank| vec![2, 1 + rank % 2], ..pair };
         let small = pair.in_small(world).map(|rank| any::<T>(rank, &(pair.shape)(rank)));
         let shape = |rank: usize| (pair.shape)((pair.cell)(rank));
         let large = pair.in_large(world).map(|rank| any::<T>(50 + rank, &shape(rank)));
         let movement = pair.broadcast(world)?;
-        let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
+        let both: BothSides<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         check(world, &format!("broadcast, {}", pair.name), both, (small.clone(), large.clone()))?;
         let movement = pair.sum(world)?;
-        let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
+        let both: BothSides<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         check(world, &format!("sum, {}", pair.name), both, (large, small))?;
     }
     for partition in some_grids(world)? {
         let movement = AllSumReduce::new(&partition, &AxisChoice::Reduce(vec![-1])).map_err(say)?;
-        let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
+        let both: BothSides<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         let mine = |seed: usize| partition.rank().map(|rank| any::<T>(seed + rank, &[3]));
         check(world, "all-sum-reduce", both, (mine(0), mine(70)))?;
     }
@@ -134,7 +134,7 @@ fn blocks_of<T: Reference>(world: &RankContext) -> Outcome {
         let target = everybody.iter().find(|other| other.dim() == partition.dim());
         let target = target.ok_or("there is a grid of each kind")?;
         let movement = Repartition::new(&partition, target).map_err(say)?;
-        let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
+        let both: BothSides<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         let balanced_lengths = even(&total, &target.team().shape());
         let given = (part(&partition, &lengths, 1), part(target, &balanced_lengths, 2));
         check(world, "repartition", both, given)?;
@@ -149,12 +149,12 @@ fn blocks_of<T: Reference>(world: &RankContext) -> Outcome {
             Some(any(seed + 100 * partition.rank()?, &extents(&block(&gathered, &index))))
         };
         let movement = AllGather::new(&partition, &axes).map_err(say)?;
-        let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
+        let both: BothSides<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         check(world, "all-gather", both, (part(&partition, &lengths, 3), whole(4)))?;
         let mut scattered = lengths.clone();
         scattered[last] = balanced(total[last], workers[last]);
         let movement = ReduceScatter::new(&partition, &axes).map_err(say)?;
-        let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
+        let both: BothSides<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         check(world, "reduce-scatter", both, (whole(5), part(&partition, &scattered, 6)))?;
     }
     Ok(())
@@ -172,10 +172,11 @@ fn windows_of<T: Reference>(world: &RankContext) -> Outcome {
     for partition in some_grids(world)? {
         let workers = partition.team().shape();
         let cut = any_lengths(&mut rng, &workers);
-        let sides: Vec<Side> = cut.into_iter().map(|own| any_side(&mut rng, own, false)).collect();
-        let widths: Vec<Widths> = sides.iter().map(Side::widths).collect();
+        let sides: Vec<HaloSide> =
+            cut.into_iter().map(|own| any_side(&mut rng, own, false)).collect();
+        let widths: Vec<Widths> = sides.iter().map(HaloSide::widths).collect();
         let movement = HaloExchange::new(&partition, &widths).map_err(say)?;
-        let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
+        let both: BothSides<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         let mine = |seed: usize| -> Option<Tensor<T>> {
             Some(any(seed + 100 * partition.rank()?, &padded(&sides, &partition.index()?)))
         };
@@ -188,7 +189,7 @@ fn windows_of<T: Reference>(world: &RankContext) -> Outcome {
         // The shape of what a kernel needs is that of a first forward.
         let seen = movement.forward(x.as_ref().unwrap_or(&Tensor::empty())).map_err(say)?;
         let y = partition.rank().map(|rank| any::<T>(10 + 100 * rank, seen.shape()));
-        let both: Both<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
+        let both: BothSides<'_, T> = (&|x| movement.forward(x), &|y| movement.adjoint(y));
         check(world, "layer exchange", both, (x, y))?;
     }
     Ok(())
@@ -216,8 +217,8 @@ fn arrays_of<T: Reference>(world: &RankContext) -> Outcome {
     let mut rng = Rng::law(80 + u64::from(T::DTYPE.code()));
     for _ in 0..rounds(world, 4) {
         let shape = [1 + rng.below(6), 1 + rng.below(6)];
-        let from = Plan::any(&mut rng, world, shape).distribution()?;
-        let to = Plan::any(&mut rng, world, shape).distribution()?;
+        let from = ArrayPlan::any(&mut rng, world, shape).distribution()?;
+        let to = ArrayPlan::any(&mut rng, world, shape).distribution()?;
         let (x, y) = (scattered::<T>(world, &from, 1)?, scattered::<T>(world, &to, 2)?);
         let image = x.redistribute(&to).map_err(say)?;
         let back = y.redistribute_adjoint(&from).map_err(say)?;

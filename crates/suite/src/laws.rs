@@ -42,7 +42,7 @@ fn movements<T: Reference>(world: &RankContext, seed: u64) -> Result<(), String>
     let mut rng = Rng::law(seed * 1_000 + u64::from(T::DTYPE.code()));
     for _ in 0..scaled(PAIRS) {
         let Some(case) = pair::<T>(&mut rng, world.size(), generate::legal_pair) else { continue };
-        let source: Cells<T> = values(&case.source, &mut rng);
+        let source: HeldCells<T> = values(&case.source, &mut rng);
         let operator = model::values::operator_of(&case.source, &case.target);
         let wanted = moved(&case.source, &case.target, operator, &source);
         check(world, (&case.source, &source), (&case.target, &wanted))?;
@@ -72,10 +72,10 @@ fn pair<T: Reference>(
 }
 
 /// An element for every holder of every index.
-pub type Cells<T> = std::collections::BTreeMap<(Vec<usize>, Holder), T>;
+pub type HeldCells<T> = std::collections::BTreeMap<(Vec<usize>, Holder), T>;
 
 /// Random elements: copies are equal, terms are free.
-fn values<T: Reference>(spec: &Spec, rng: &mut Rng) -> Cells<T> {
+fn values<T: Reference>(spec: &Spec, rng: &mut Rng) -> HeldCells<T> {
     let numbers = model::values::filled(spec, rng);
     numbers.into_iter().map(|(at, number)| (at, T::from_number(number % 1_000))).collect()
 }
@@ -86,10 +86,10 @@ fn moved<T: Reference>(
     source: &Spec,
     target: &Spec,
     operator: Operator,
-    cells: &Cells<T>,
-) -> Cells<T> {
+    cells: &HeldCells<T>,
+) -> HeldCells<T> {
     let movement = model::between(source, target).expect("the pair is legal");
-    let mut result = Cells::new();
+    let mut result = HeldCells::new();
     for index in model::indices(&target.shape) {
         for holder in model::element_holders(target, &index) {
             let arriving = movement.elements.get(&index).into_iter().flatten();
@@ -112,8 +112,8 @@ fn moved<T: Reference>(
 /// Runs the movement and compares every element that this rank should hold, bit by bit.
 fn check<T: Reference>(
     world: &RankContext,
-    (source, cells): (&Spec, &Cells<T>),
-    (target, wanted): (&Spec, &Cells<T>),
+    (source, cells): (&Spec, &HeldCells<T>),
+    (target, wanted): (&Spec, &HeldCells<T>),
 ) -> Result<(), String> {
     let made = |spec: &Spec| distribution(spec).map_err(|error| error.to_string());
     let (from, to) = (made(source)?, made(target)?);
@@ -134,7 +134,7 @@ fn check<T: Reference>(
 fn run<T: Reference>(
     world: &RankContext,
     (from, to): (&Distribution, &Distribution),
-    cells: &Cells<T>,
+    cells: &HeldCells<T>,
 ) -> Result<Vec<T>, String> {
     let say = |error: pantile_engine::Error| format!("{from}\n-> {to}\n{error}");
     let mut engine = world.engine();
@@ -172,8 +172,8 @@ fn inner_products<T: Reference>(world: &RankContext) -> Result<(), String> {
         let (from, to) = (made(&case.source)?, made(&case.target)?);
         let back = (to.dual(), from.dual());
         let (Ok(back_from), Ok(back_to)) = back else { continue };
-        let x: Cells<T> = scattered(&case.source, &mut rng);
-        let y: Cells<T> = scattered(&case.target, &mut rng);
+        let x: HeldCells<T> = scattered(&case.source, &mut rng);
+        let y: HeldCells<T> = scattered(&case.target, &mut rng);
         let forward = run(world, (&from, &to), &x)?;
         let adjoint = run(world, (&back_from, &back_to), &y)?;
         let mine = (inner(world, &to, &y, &forward), inner(world, &from, &x, &adjoint));
@@ -183,7 +183,7 @@ fn inner_products<T: Reference>(world: &RankContext) -> Result<(), String> {
 }
 
 /// Elements that differ everywhere, copies included: an inner product sees all of them.
-fn scattered<T: Reference>(spec: &Spec, rng: &mut Rng) -> Cells<T> {
+fn scattered<T: Reference>(spec: &Spec, rng: &mut Rng) -> HeldCells<T> {
     let numbers = model::values::scattered(spec, rng);
     numbers.into_iter().map(|(at, number)| (at, T::from_number(number % 100))).collect()
 }
@@ -192,7 +192,7 @@ fn scattered<T: Reference>(spec: &Spec, rng: &mut Rng) -> Cells<T> {
 fn inner<T: Reference>(
     world: &RankContext,
     side: &Distribution,
-    cells: &Cells<T>,
+    cells: &HeldCells<T>,
     tile: &[T],
 ) -> Vec<T> {
     let shape = side.local_shape(world.rank()).unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::expect::{
     say, usable,
 };
 use crate::repartitions::any_lengths;
-use crate::settings::{Setting, settings};
+use crate::settings::{LayerSetting, settings};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// A sliding window on one axis, and how the input is cut.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct LayerAxis {
     pub(crate) kernel: usize,
     pub(crate) stride: usize,
     pub(crate) padding: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Line {
     pub(crate) lengths: Vec<usize>,
 }
 
-impl Line {
+impl LayerAxis {
     fn input(&self) -> usize {
         self.lengths.iter().sum()
     }
@@ -62,18 +62,19 @@ impl Line {
 }
 
 /// The index in the input of a place in the padded one.
-fn inside(lines: &[Line], place: &[usize]) -> Option<Vec<usize>> {
-    let axis =
-        |(line, at): (&Line, &usize)| at.checked_sub(line.padding).filter(|at| *at < line.input());
+fn inside(lines: &[LayerAxis], place: &[usize]) -> Option<Vec<usize>> {
+    let axis = |(line, at): (&LayerAxis, &usize)| {
+        at.checked_sub(line.padding).filter(|at| *at < line.input())
+    };
     lines.iter().zip(place).map(axis).collect()
 }
 
 /// The exchange of these windows.
 pub(crate) fn exchange(
     partition: &CartesianPartition,
-    lines: &[Line],
+    lines: &[LayerAxis],
 ) -> Result<LayerExchange, String> {
-    let of = |entry: fn(&Line) -> usize| lines.iter().map(entry).collect();
+    let of = |entry: fn(&LayerAxis) -> usize| lines.iter().map(entry).collect();
     let parameters = WindowParameters {
         kernel: of(|line| line.kernel),
         stride: of(|line| line.stride),
@@ -87,7 +88,7 @@ pub(crate) fn exchange(
 pub(crate) fn check(
     partition: &CartesianPartition,
     movement: &LayerExchange,
-    lines: &[Line],
+    lines: &[LayerAxis],
 ) -> Outcome {
     let fault = |fault| format!("{partition:?}, {lines:?}: {fault}");
     let Some(index) = partition.index() else {
@@ -101,7 +102,12 @@ pub(crate) fn check(
     adjoint(partition, movement, lines, &index).map_err(fault)
 }
 
-fn forward(movement: &LayerExchange, lines: &[Line], index: &[usize], padding: f64) -> Outcome {
+fn forward(
+    movement: &LayerExchange,
+    lines: &[LayerAxis],
+    index: &[usize],
+    padding: f64,
+) -> Outcome {
     let array = |at: &[usize]| f64::from(number(50, at));
     let lengths: Vec<Vec<usize>> = lines.iter().map(|line| line.lengths.clone()).collect();
     let x = cut(&block(&lengths, index), array)?;
@@ -152,12 +158,12 @@ fn forward(movement: &LayerExchange, lines: &[Line], index: &[usize], padding: f
 fn adjoint(
     partition: &CartesianPartition,
     movement: &LayerExchange,
-    lines: &[Line],
+    lines: &[LayerAxis],
     index: &[usize],
 ) -> Outcome {
     let workers = partition.team().shape();
     let lengths: Vec<Vec<usize>> = lines.iter().map(|line| line.lengths.clone()).collect();
-    let shape: Vec<usize> = lines.iter().map(Line::input).collect();
+    let shape: Vec<usize> = lines.iter().map(LayerAxis::input).collect();
     let offset =
         |at: &[usize]| at.iter().zip(&shape).fold(0, |sum, (at, length)| sum * length + at);
     let needed = |index: &[usize]| -> Vec<(usize, usize)> {
@@ -186,13 +192,13 @@ fn adjoint(
 }
 
 fn one_axis(world: &RankContext) -> Outcome {
-    for Setting { name, window, lengths, outputs } in settings() {
+    for LayerSetting { name, window, lengths, outputs } in settings() {
         if lengths.len() > world.size() {
             continue;
         }
         let [kernel, stride, padding, dilation] = window;
         let lengths = lengths.to_vec();
-        let line = Line { kernel, stride, padding, dilation, lengths };
+        let line = LayerAxis { kernel, stride, padding, dilation, lengths };
         same(
             format!("{name}: outputs"),
             balanced(line.output(), outputs.len()).as_slice(),
@@ -206,8 +212,12 @@ fn one_axis(world: &RankContext) -> Outcome {
     Ok(())
 }
 
-fn line([kernel, stride, padding, dilation]: [usize; 4], length: usize, workers: usize) -> Line {
-    Line { kernel, stride, padding, dilation, lengths: balanced(length, workers) }
+fn line(
+    [kernel, stride, padding, dilation]: [usize; 4],
+    length: usize,
+    workers: usize,
+) -> LayerAxis {
+    LayerAxis { kernel, stride, padding, dilation, lengths: balanced(length, workers) }
 }
 
 fn many_axes(world: &RankContext) -> Outcome {
@@ -215,7 +225,7 @@ fn many_axes(world: &RankContext) -> Outcome {
     let long = |length, workers| line([5, 3, 1, 3], length, workers);
     let dilated = |length, workers| line([4, 1, 1, 3], length, workers);
     let wide = |length, workers| line([3, 2, 2, 1], length, workers);
-    let rows: Vec<Vec<Line>> = vec![
+    let rows: Vec<Vec<LayerAxis>> = vec![
         vec![one(1), two.clone(), line([3, 1, 1, 1], 10, 2), line([3, 1, 1, 1], 10, 2)],
         vec![line([5, 2, 2, 1], 10, 2), line([5, 2, 2, 1], 10, 2)],
         vec![line([5, 4, 2, 1], 6, 2), line([5, 4, 2, 1], 10, 2)],
@@ -239,12 +249,12 @@ fn many_axes(world: &RankContext) -> Outcome {
 }
 
 /// A random window on an axis that is cut anyhow.
-pub(crate) fn any_line(rng: &mut Rng, lengths: Vec<usize>) -> Line {
+pub(crate) fn any_line(rng: &mut Rng, lengths: Vec<usize>) -> LayerAxis {
     let (stride, padding, dilation) = (1 + rng.below(3), rng.below(4), 1 + rng.below(3));
     let length: usize = lengths.iter().sum();
     let most = (length + 2 * padding - 1) / dilation + 1;
     let kernel = 1 + rng.below(most.min(6));
-    Line { kernel, stride, padding, dilation, lengths }
+    LayerAxis { kernel, stride, padding, dilation, lengths }
 }
 
 fn random(world: &RankContext) -> Outcome {
@@ -252,7 +262,7 @@ fn random(world: &RankContext) -> Outcome {
     for partition in grids(world)? {
         for _ in 0..2 {
             let lengths = any_lengths(&mut rng, &partition.team().shape());
-            let lines: Vec<Line> =
+            let lines: Vec<LayerAxis> =
                 lengths.into_iter().map(|lengths| any_line(&mut rng, lengths)).collect();
             check(&partition, &exchange(&partition, &lines)?, &lines)?;
         }

@@ -111,10 +111,10 @@ fn numbers(world: &RankContext) -> Outcome {
 }
 
 /// Source and target rank, and the cells that go from one to the other in both blocks.
-type Overlap = (usize, usize, (usize, usize), (usize, usize));
+type BlockOverlap = (usize, usize, (usize, usize), (usize, usize));
 
 fn overlaps(world: &RankContext) -> Outcome {
-    let ten: &[Overlap] = &[
+    let ten: &[BlockOverlap] = &[
         (0, 0, (0, 3), (0, 3)),
         (1, 0, (0, 1), (3, 4)),
         (1, 1, (1, 3), (0, 2)),
@@ -122,7 +122,7 @@ fn overlaps(world: &RankContext) -> Outcome {
         (2, 2, (1, 2), (0, 1)),
         (3, 2, (0, 2), (1, 3)),
     ];
-    let seventeen: &[Overlap] = &[
+    let seventeen: &[BlockOverlap] = &[
         (0, 0, (0, 4), (0, 4)),
         (1, 0, (0, 2), (4, 6)),
         (1, 1, (2, 4), (0, 2)),
@@ -131,7 +131,7 @@ fn overlaps(world: &RankContext) -> Outcome {
         (3, 2, (1, 3), (0, 2)),
         (4, 2, (0, 3), (2, 5)),
     ];
-    let rows: [(&[usize], &[usize], &[Overlap]); 2] =
+    let rows: [(&[usize], &[usize], &[BlockOverlap]); 2] =
         [(&[3, 3, 2, 2], &[4, 3, 3], ten), (&[4, 4, 3, 3, 3], &[6, 6, 5], seventeen)];
     for (sources, targets, overlaps) in rows {
         if sources.len() > world.size() {

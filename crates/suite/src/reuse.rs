@@ -7,9 +7,9 @@ use pantile_spmd::{
 
 use crate::Case;
 use crate::expect::{Outcome, balanced, grid, ranks, same, say, tensor_is};
-use crate::halos::{self, Side};
-use crate::layers::{self, Line};
-use crate::whole::{Pair, copies, pairs, totals};
+use crate::halos::{self, HaloSide};
+use crate::layers::{self, LayerAxis};
+use crate::whole::{PartitionPair, copies, pairs, totals};
 use crate::{concats, repartitions};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -28,7 +28,7 @@ fn whole(world: &RankContext) -> Outcome {
     for mut pair in pairs(world) {
         let (broadcast, sum) = (pair.broadcast(world)?, pair.sum(world)?);
         for (round, shape) in batches.into_iter().enumerate() {
-            pair = Pair { shape, ..pair };
+            pair = PartitionPair { shape, ..pair };
             let seed = (9 + round, false);
             copies::<i64>(world, &pair, &|x| broadcast.forward(x), seed)?;
             totals::<i64>(world, &pair, &|x| broadcast.adjoint(x), seed)?;
@@ -59,8 +59,8 @@ fn blocks(world: &RankContext) -> Outcome {
     let widths = [Widths::none(1), Widths::uniform(size, 1, 1)];
     let halo = HaloExchange::new(&line, &widths).map_err(say)?;
     let window =
-        |lengths: Vec<usize>| Line { kernel: 3, stride: 1, padding: 1, dilation: 1, lengths };
-    let batch_axis = |batch| Line { kernel: 1, padding: 0, ..window(vec![batch]) };
+        |lengths: Vec<usize>| LayerAxis { kernel: 3, stride: 1, padding: 1, dilation: 1, lengths };
+    let batch_axis = |batch| LayerAxis { kernel: 1, padding: 0, ..window(vec![batch]) };
     let layer = layers::exchange(&line, &[batch_axis(4), window(vec![2; size])])?;
     for (round, batch) in [4, 3, 4].into_iter().enumerate() {
         // The cut of the columns changes too.
@@ -71,9 +71,11 @@ fn blocks(world: &RankContext) -> Outcome {
         repartitions::there_and_back::<i64>(world, both, (&repartition, false), &lengths)?;
         concats::gather(&line, &gather, &[true, false], &lengths)?;
         concats::scatter(&line, &scatter, &[true, false], &lengths)?;
-        let batches = Side { own: vec![batch], widths: vec![(0, 0)], periodic: false };
-        let sides =
-            [batches, Side { own: columns.clone(), widths: vec![(1, 1); size], periodic: false }];
+        let batches = HaloSide { own: vec![batch], widths: vec![(0, 0)], periodic: false };
+        let sides = [
+            batches,
+            HaloSide { own: columns.clone(), widths: vec![(1, 1); size], periodic: false },
+        ];
         halos::check(&line, &halo, &sides)?;
         layers::check(&line, &layer, &[batch_axis(batch), window(columns)])?;
     }

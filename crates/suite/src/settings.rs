@@ -1,7 +1,7 @@
 //! Settings of layers on one axis, with what every worker computes.
 
 /// A layer on one axis.
-pub(crate) struct Setting {
+pub(crate) struct LayerSetting {
     pub(crate) name: &'static str,
     /// Kernel, stride, padding, dilation.
     pub(crate) window: [usize; 4],
@@ -12,8 +12,8 @@ pub(crate) struct Setting {
 }
 
 /// All settings.
-pub(crate) fn settings() -> Vec<Setting> {
-    let row = |name, window, lengths, outputs| Setting { name, window, lengths, outputs };
+pub(crate) fn settings() -> Vec<LayerSetting> {
+    let row = |name, window, lengths, outputs| LayerSetting { name, window, lengths, outputs };
     vec![
         row("pooling in pairs, 10 on 4", [2, 2, 0, 1], &[3, 3, 2, 2], &[2, 1, 1, 1]),
         row("pairs, 10 on 3", [2, 2, 0, 1], &[4, 3, 3], &[2, 2, 1]),

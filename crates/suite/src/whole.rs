@@ -15,7 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Two partitions between which copies go one way and sums the other.
-pub(crate) struct Pair {
+pub(crate) struct PartitionPair {
     pub(crate) name: &'static str,
     pub(crate) small: (Vec<usize>, Vec<usize>),
     pub(crate) large: (Vec<usize>, Vec<usize>),
@@ -27,11 +27,11 @@ pub(crate) struct Pair {
     pub(crate) shape: fn(usize) -> Vec<usize>,
 }
 
-type Side<'a> = (Vec<usize>, &'a [usize]);
+type WholeSide<'a> = (Vec<usize>, &'a [usize]);
 
 /// Pairs that fit into a world.
-pub(crate) fn pairs(world: &RankContext) -> Vec<Pair> {
-    let row = |name, small: Side<'_>, large: Side<'_>, reversed, cell| Pair {
+pub(crate) fn pairs(world: &RankContext) -> Vec<PartitionPair> {
+    let row = |name, small: WholeSide<'_>, large: WholeSide<'_>, reversed, cell| PartitionPair {
         name,
         small: (small.0, small.1.to_vec()),
         large: (large.0, large.1.to_vec()),
@@ -70,18 +70,18 @@ pub(crate) fn pairs(world: &RankContext) -> Vec<Pair> {
     ];
     // Blocks that differ between groups: 5x2 cut in two.
     let uneven = row("uneven", (ranks(0, 2), &[2, 1]), (ranks(0, 6), &[2, 3]), false, third);
-    pairs.push(Pair { shape: |rank| vec![3 - rank, 2], ..uneven });
+    pairs.push(PartitionPair { shape: |rank| vec![3 - rank, 2], ..uneven });
     let crossed =
         row("uneven, crossed", (vec![1, 0], &[2]), (ranks(0, 2), &[2]), false, |rank| rank);
-    pairs.push(Pair { shape: |rank| vec![rank, 4, 2], ..crossed });
+    pairs.push(PartitionPair { shape: |rank| vec![rank, 4, 2], ..crossed });
     // In a world of any size.
     let all = ranks(0, world.size());
     let last = world.size() - 1;
     let one = row("last to all", (vec![last], &[1]), (all.clone(), &[world.size()]), false, |_| 0);
-    pairs.push(Pair { shape: |_| vec![], ..one });
+    pairs.push(PartitionPair { shape: |_| vec![], ..one });
     let empty =
         row("nothing to all", (vec![last], &[1]), (all.clone(), &[world.size()]), false, |_| 0);
-    pairs.push(Pair { shape: |_| vec![0, 3], ..empty });
+    pairs.push(PartitionPair { shape: |_| vec![0, 3], ..empty });
     let backwards: Vec<usize> = all.iter().rev().copied().collect();
     let turned = row(
         "all to all backwards",
@@ -90,12 +90,12 @@ pub(crate) fn pairs(world: &RankContext) -> Vec<Pair> {
         false,
         |rank| rank,
     );
-    pairs.push(Pair { shape: |rank| vec![rank % 3, 2], ..turned });
+    pairs.push(PartitionPair { shape: |rank| vec![rank % 3, 2], ..turned });
     pairs.retain(|pair| pair.small.0.iter().chain(&pair.large.0).all(|rank| *rank < world.size()));
     pairs
 }
 
-impl Pair {
+impl PartitionPair {
     /// The broadcast, or the sum if `sum`.
     fn flags(&self, sum: bool) -> Transpose {
         Transpose { source: self.reversed && !sum, target: self.reversed && sum }
@@ -123,7 +123,7 @@ impl Pair {
 }
 
 /// A direction of a movement.
-pub(crate) type Run<'a, T> = &'a dyn Fn(&Tensor<T>) -> Result<Tensor<T>, Error>;
+pub(crate) type MovementRun<'a, T> = &'a dyn Fn(&Tensor<T>) -> Result<Tensor<T>, Error>;
 
 /// What a worker outside of the source gives, by its rank: nothing, with any batch.
 fn outside<T: Exact>(world: &RankContext) -> Tensor<T> {
@@ -142,8 +142,8 @@ fn left_over<T: Exact>(x: &Tensor<T>, idle: bool, preserve: bool) -> Tensor<T> {
 /// Copies from the small to the large side.
 pub(crate) fn copies<T: Exact>(
     world: &RankContext,
-    pair: &Pair,
-    run: Run<'_, T>,
+    pair: &PartitionPair,
+    run: MovementRun<'_, T>,
     (seed, preserve): (usize, bool),
 ) -> Outcome {
     let give = |rank: usize| numbered::<T>(seed + 31 * rank, &(pair.shape)(rank));
@@ -159,8 +159,8 @@ pub(crate) fn copies<T: Exact>(
 /// Sums from the large to the small side.
 pub(crate) fn totals<T: Exact>(
     world: &RankContext,
-    pair: &Pair,
-    run: Run<'_, T>,
+    pair: &PartitionPair,
+    run: MovementRun<'_, T>,
     (seed, preserve): (usize, bool),
 ) -> Outcome {
     let give = |rank: usize| numbered::<T>(seed + 37 * rank, &(pair.shape)((pair.cell)(rank)));
@@ -211,7 +211,7 @@ fn types(world: &RankContext) -> Outcome {
 
 fn type_of<T: Exact>(
     world: &RankContext,
-    pair: &Pair,
+    pair: &PartitionPair,
     (broadcast, sum): (&Broadcast, &SumReduce),
 ) -> Outcome {
     copies::<T>(world, pair, &|x| broadcast.forward(x), (5, false))?;

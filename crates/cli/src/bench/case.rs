@@ -11,7 +11,7 @@ use super::hands::Gate;
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     /// The heading that it stands under.
-    pub(super) group: Group,
+    pub(super) group: FigureGroup,
     pub(super) name: &'static str,
     pub(super) ranks: usize,
     /// Lengths of its arrays.
@@ -29,18 +29,18 @@ pub(super) struct Case {
     /// element.
     pub(super) is_sum: bool,
     /// Ways to do it by hand, each with what is special about it; the fastest is the bound.
-    pub(super) by_hand: Vec<Way>,
+    pub(super) by_hand: Vec<HandLoop>,
     /// Steps in time within one run; times are for one of them.
     pub(super) steps: usize,
     pub(super) aim: Option<Aim>,
 }
 
 /// A way by hand: what is special about it, and what each thread does.
-pub(super) type Way = (&'static str, fn(&Site<'_>));
+pub(super) type HandLoop = (&'static str, fn(&Site<'_>));
 
 /// Headings of the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Group {
+pub(super) enum FigureGroup {
     /// Arrays in memory.
     Memory,
     /// Arrays in the caches.
@@ -55,7 +55,7 @@ pub(super) enum Group {
     Python,
 }
 
-impl Group {
+impl FigureGroup {
     /// All, in their order.
     pub(super) const ALL: [Self; 6] =
         [Self::Memory, Self::Caches, Self::Research, Self::Movements, Self::Small, Self::Python];
@@ -76,7 +76,12 @@ impl Group {
 impl Case {
     /// What most cases have in common: one input, one result, one step in time, no aim. The
     /// program and the ways by hand are still missing.
-    pub(super) fn base(group: Group, name: &'static str, ranks: usize, shape: &[usize]) -> Self {
+    pub(super) fn base(
+        group: FigureGroup,
+        name: &'static str,
+        ranks: usize,
+        shape: &[usize],
+    ) -> Self {
         Self {
             group,
             name,

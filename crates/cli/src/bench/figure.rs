@@ -2,7 +2,7 @@
 
 use pantile_text::json::Value;
 
-use super::case::Group;
+use super::case::FigureGroup;
 use crate::numbers::seconds;
 
 /// What we want a figure to be.
@@ -19,7 +19,7 @@ pub(super) enum Aim {
 /// What was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figure {
-    pub(super) group: Group,
+    pub(super) group: FigureGroup,
     pub(super) name: String,
     /// How large the arrays are; may be part of the name.
     pub(super) size: String,
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn figure(ours: f64, bound: f64, aim: Aim) -> Figure {
-        let (group, text) = (Group::Small, String::new);
+        let (group, text) = (FigureGroup::Small, String::new);
         let (name, size, bound_is) = (text(), text(), text());
         let ratio = bound / ours;
         Figure { group, name, size, ranks: 1, ours, bound, bound_is, ratio, aim: Some(aim) }

@@ -8,7 +8,7 @@ use crate::numbers::bytes;
 
 /// A machine, as far as it says what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Machine {
+pub(super) struct BenchMachine {
     /// The processor's name.
     processor: String,
     /// Cores that this process may use.
@@ -21,7 +21,7 @@ pub(super) struct Machine {
     load: Option<u64>,
 }
 
-impl Machine {
+impl BenchMachine {
     /// This machine.
     pub(super) fn here() -> Self {
         let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -30,7 +30,7 @@ use crate::numbers::up_to;
 use crate::report::Report;
 use case::Case;
 use figure::{Figure, number};
-use machine::Machine;
+use machine::BenchMachine;
 
 /// Scales that are allowed: below, arrays are as small as they can be; above, memory ends.
 const SCALES: [f64; 2] = [1e-4, 16.0];
@@ -82,8 +82,8 @@ pub(crate) struct Arguments {
 struct Ranks(Vec<usize>);
 
 /// What was measured, on what, and how.
-struct Run {
-    machine: Machine,
+struct BenchRun {
+    machine: BenchMachine,
     scale: f64,
     turns: u32,
     figures: Vec<Figure>,
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         python::probe(python)?;
     }
     // Before measuring, which is a load itself.
-    let machine = Machine::here();
+    let machine = BenchMachine::here();
     let mut figures = Vec::new();
     for case in &wanted {
         progress(&format!("{}, {}", case.name, ranks_text(case.ranks)));
@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         bail!("no figure was measured: none of Python has the word of --only in its name");
     }
     let (scale, turns) = (arguments.scale, arguments.turns);
-    write(&Run { machine, scale, turns, figures }, arguments)
+    write(&BenchRun { machine, scale, turns, figures }, arguments)
 }
 
 /// The cases that are asked for.
@@ -149,7 +149,7 @@ fn chosen(arguments: &Arguments) -> Result<Vec<Case>> {
 }
 
 /// Writes the files, and gives the table.
-fn write(run: &Run, arguments: &Arguments) -> Result<Report> {
+fn write(run: &BenchRun, arguments: &Arguments) -> Result<Report> {
     let save = |path: &Path, text: String| {
         std::fs::write(path, text).map_err(|error| unwritable(path, &error))
     };
@@ -175,7 +175,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     anyhow!("{}: cannot be written: {error}", path.display())
 }
 
-impl Run {
+impl BenchRun {
     fn json(&self) -> Value {
         Value::object([
             ("version", env!("CARGO_PKG_VERSION").into()),

@@ -1,8 +1,8 @@
 //! Figures for people: a table for the terminal, a page for the documentation.
 
-use super::case::Group;
+use super::case::FigureGroup;
 use super::figure::{Aim, Figure};
-use super::{Run, ranks_text};
+use super::{BenchRun, ranks_text};
 use crate::numbers::seconds;
 use crate::table::{Align, aligned};
 
@@ -37,22 +37,22 @@ fn cells(figure: &Figure) -> Vec<String> {
 }
 
 /// Headings with their figures, those that have some.
-fn groups(run: &Run) -> impl Iterator<Item = (Group, Vec<&Figure>)> {
-    let of = |group: Group| {
+fn groups(run: &BenchRun) -> impl Iterator<Item = (FigureGroup, Vec<&Figure>)> {
+    let of = |group: FigureGroup| {
         let figures = run.figures.iter().filter(move |figure| figure.group == group);
         (group, figures.collect::<Vec<_>>())
     };
-    Group::ALL.into_iter().map(of).filter(|(_, figures)| !figures.is_empty())
+    FigureGroup::ALL.into_iter().map(of).filter(|(_, figures)| !figures.is_empty())
 }
 
 /// The version, how it was measured, and how many aims are met.
-fn summary(run: &Run) -> String {
+fn summary(run: &BenchRun) -> String {
     let turns = crate::numbers::plural(run.turns, "turn");
     format!("pantile {}, {turns}, scale {}", env!("CARGO_PKG_VERSION"), run.scale)
 }
 
 /// How many aims are met, and what speaks against it.
-fn outcome(run: &Run) -> String {
+fn outcome(run: &BenchRun) -> String {
     let mut text = match run.met() {
         (_, 0) => "No figure here has an aim.".to_owned(),
         (met, all) => format!("{met} of {all} aims are met."),
@@ -67,7 +67,7 @@ fn outcome(run: &Run) -> String {
 }
 
 /// All figures as text.
-pub(super) fn table(run: &Run) -> String {
+pub(super) fn table(run: &BenchRun) -> String {
     const ALIGN: [Align; 9] = [
         Align::Left,
         Align::Right,
@@ -101,7 +101,7 @@ pub(super) fn table(run: &Run) -> String {
 }
 
 /// All figures as a page in Markdown.
-pub(super) fn markdown(run: &Run) -> String {
+pub(super) fn markdown(run: &BenchRun) -> String {
     let ranks: Vec<usize> = run.figures.iter().map(|figure| figure.ranks).collect();
     let most = ranks_text(ranks.iter().copied().max().unwrap_or(1));
     let mut out = format!(
@@ -162,13 +162,13 @@ tried five times in alternation: the best counts.
 
 #[cfg(test)]
 mod tests {
-    use super::super::machine::Machine;
+    use super::super::machine::BenchMachine;
     use super::*;
 
     #[test]
     fn bars_do_not_break_the_page() {
         let figure = Figure {
-            group: Group::Memory,
+            group: FigureGroup::Memory,
             name: "sqrt |z|".to_owned(),
             size: "8x8".to_owned(),
             ranks: 2,
@@ -178,12 +178,13 @@ mod tests {
             ratio: 0.5,
             aim: Some(Aim::Ratio(0.9)),
         };
-        let run = Run { machine: Machine::here(), scale: 1.0, turns: 3, figures: vec![figure] };
+        let run =
+            BenchRun { machine: BenchMachine::here(), scale: 1.0, turns: 3, figures: vec![figure] };
         let page = markdown(&run);
         let row = "| sqrt \\|z\\| | 8x8 | 2 | 2 ms | 1 ms | 0.50 | >= 0.90 | missed | loop |";
         assert!(page.contains(row), "{page}");
         assert!(page.contains("0 of 1 aims are met.") && table(&run).contains("missed"));
-        let small = Run { scale: 0.1, ..run };
+        let small = BenchRun { scale: 0.1, ..run };
         assert!(
             !page.contains("Aims are for scale 1") && markdown(&small).contains("Aims are for")
         );

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use pantile_text::json::{self, Value};
 
 use super::Arguments;
-use super::case::Group;
+use super::case::FigureGroup;
 use super::figure::{Aim, Figure};
 
 /// The script, and the loops in C that it compiles.
@@ -70,7 +70,7 @@ pub(super) fn measured(python: &Path, ranks: usize, arguments: &Arguments) -> Re
 
 /// True if a word is part of the heading: all figures are wanted.
 fn is_heading(word: &str) -> bool {
-    Group::Python.title().to_lowercase().contains(&word.to_lowercase())
+    FigureGroup::Python.title().to_lowercase().contains(&word.to_lowercase())
 }
 
 /// What a run of the interpreter printed; whatever went wrong is one sentence.
@@ -104,7 +104,7 @@ fn figure(row: &Value, ranks: usize) -> Result<Figure> {
     let (ours, bound) = (number("ours"), number(key));
     let ratio = number(&format!("{key}_ratio"));
     Ok(Figure {
-        group: Group::Python,
+        group: FigureGroup::Python,
         name: name.to_owned(),
         size: String::new(),
         ranks,

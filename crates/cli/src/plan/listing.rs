@@ -8,7 +8,7 @@ use pantile_geometry::Rank;
 use pantile_plan::{Estimate, Plan, Round, Step, Transfer};
 use pantile_text::json::Value;
 
-use super::{Path, Request, remark, text};
+use super::{Path, PlanRequest, remark, text};
 use crate::draw;
 use crate::numbers::{plural, seconds, size};
 use crate::report::Report;
@@ -26,7 +26,7 @@ struct Cheaper {
     estimate: Estimate,
 }
 
-pub(super) fn report(request: &Request<'_>) -> Result<Report> {
+pub(super) fn report(request: &PlanRequest<'_>) -> Result<Report> {
     let plan = request.plan()?;
     if let Some(path) = &request.arguments.draw {
         draw::save(&picture(&plan)?, path)?;
@@ -78,7 +78,7 @@ fn picture(plan: &Plan) -> Result<Svg> {
 }
 
 /// Paths that beat the direct one, if that was asked for without restrictions.
-fn cheaper(request: &Request<'_>, estimate: &Estimate) -> Result<Vec<Cheaper>> {
+fn cheaper(request: &PlanRequest<'_>, estimate: &Estimate) -> Result<Vec<Cheaper>> {
     let arguments = request.arguments;
     if arguments.path != Path::Direct || arguments.within.is_some() || request.path.len() > 2 {
         return Ok(Vec::new());
@@ -161,7 +161,7 @@ fn matrix(plan: &Plan) -> Option<String> {
     Some(format!("elements from rank to rank\n{}", aligned(&rows, &align, 2)))
 }
 
-fn json(request: &Request<'_>, plan: &Plan, estimate: &Estimate, cheaper: &[Cheaper]) -> Value {
+fn json(request: &PlanRequest<'_>, plan: &Plan, estimate: &Estimate, cheaper: &[Cheaper]) -> Value {
     let (first, last) = (&plan.steps()[0], &plan.steps()[plan.steps().len() - 1]);
     let big = |value: u128| Value::from(i128::try_from(value).unwrap_or(i128::MAX));
     let elements = |bytes: u128| big(bytes / request.element_bytes as u128);

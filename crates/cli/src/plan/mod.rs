@@ -103,7 +103,7 @@ enum Path {
 }
 
 /// What was asked for.
-pub(crate) struct Request<'a> {
+pub(crate) struct PlanRequest<'a> {
     arguments: &'a Arguments,
     /// Source, stations and target, as given; not yet turned around for an adjoint.
     path: Vec<Distribution>,
@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     if !node.is_multiple_of(process) {
         bail!("{node} ranks per node cannot be processes of {process} ranks");
     }
-    let request = Request {
+    let request = PlanRequest {
         arguments,
         path,
         machine: Machine::default().with_ranks(process, node),
@@ -164,7 +164,7 @@ fn read_path(arguments: &Arguments) -> Result<(Vec<Distribution>, Vec<String>)> 
     Ok((path, notes))
 }
 
-impl Request<'_> {
+impl PlanRequest<'_> {
     fn source(&self) -> &Distribution {
         &self.path[0]
     }

@@ -5,14 +5,14 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_plan::{Hop, Message, Schedule};
 use pantile_text::json::Value;
 
-use super::{Path, Request, text};
+use super::{Path, PlanRequest, text};
 use crate::numbers::{bytes, plural, shape, size};
 use crate::report::Report;
 
 /// Transfers listed per direction unless `--all` is given.
 const TRANSFERS_SHOWN: usize = 40;
 
-pub(super) fn report(request: &Request<'_>, rank: Rank) -> Result<Report> {
+pub(super) fn report(request: &PlanRequest<'_>, rank: Rank) -> Result<Report> {
     let stations = request.stations()?;
     let direct = request.arguments.path == Path::Direct && request.arguments.within.is_none();
     let schedule = if direct {
@@ -75,7 +75,7 @@ fn place(source: &Distribution, target: &Distribution, rank: Rank) -> String {
     format!("rank {rank} of {}\n{}{}", size(ranks), side("before", source), side("after ", target))
 }
 
-fn leg_text(hop: &Hop, rank: Rank, request: &Request<'_>) -> String {
+fn leg_text(hop: &Hop, rank: Rank, request: &PlanRequest<'_>) -> String {
     let mut out = String::new();
     for (verb, messages) in [("sends", &hop.sends), ("receives", &hop.receives)] {
         let others: Vec<&Message> = messages.iter().filter(|m| m.peer != rank).collect();

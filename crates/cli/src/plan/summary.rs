@@ -5,14 +5,14 @@ use pantile_geometry::Distribution;
 use pantile_plan::{Estimate, Totals};
 use pantile_text::json::Value;
 
-use super::{Request, text};
+use super::{PlanRequest, text};
 use crate::numbers::size;
 use crate::report::Report;
 
 /// Ranks that are looked at, if their shares are small.
 const SAMPLES: usize = 64;
 
-pub(super) fn report(request: &Request<'_>, why: &str) -> Result<Report> {
+pub(super) fn report(request: &PlanRequest<'_>, why: &str) -> Result<Report> {
     let stations = request.stations()?;
     let mut sum = Estimate::default();
     let (mut totals, mut costed) = (Totals { exact: true, ..Totals::default() }, true);
@@ -72,7 +72,7 @@ fn add(sum: &mut Estimate, step: &Estimate) {
 }
 
 fn json(
-    request: &Request<'_>,
+    request: &PlanRequest<'_>,
     stations: &[Distribution],
     estimate: Option<&Estimate>,
     totals: Totals,

@@ -10,7 +10,7 @@ use pantile_ir::text::{self, Fault};
 use pantile_ir::verify::{self, Finding};
 use pantile_ir::{Place, Program};
 
-use crate::input::Input;
+use crate::input::NamedText;
 
 pub(crate) use given::{Bound, bind, no_such, position};
 pub(crate) use names::{argument_names, result_names};
@@ -29,7 +29,7 @@ pub(crate) fn read(path: &str) -> Result<Program> {
              (`mpirun -n 4 python {path}`)"
         );
     }
-    let input = Input::from_path(path)?;
+    let input = NamedText::from_path(path)?;
     match check(input.text()?, &input.name) {
         Ok(program) => Ok(program),
         Err(faults) => bail!("{}", faults.join("\n")),

@@ -23,10 +23,10 @@ const ENDS: usize = 3;
 
 /// What becomes of the results of a program.
 pub(super) struct Outputs {
-    results: Vec<Output>,
+    results: Vec<ResultOutput>,
 }
 
-struct Output {
+struct ResultOutput {
     name: String,
     shape: Vec<usize>,
     dtype: DType,
@@ -51,9 +51,10 @@ impl Outputs {
         let output = |((slot, _), name): (&(SlotId, Type), &String)| {
             let slot = &executable.slots[slot.index()];
             let (name, shape) = (name.clone(), slot.home.shape().to_vec());
-            Output { name, shape, dtype: slot.dtype, file: None, sum: None }
+            ResultOutput { name, shape, dtype: slot.dtype, file: None, sum: None }
         };
-        let mut results: Vec<Output> = executable.results.iter().zip(&names).map(output).collect();
+        let mut results: Vec<ResultOutput> =
+            executable.results.iter().zip(&names).map(output).collect();
         for (name, file) in pairs {
             let at =
                 position(&names, name).ok_or_else(|| no_such("result", entry, name, &names))?;
@@ -167,7 +168,7 @@ impl Outputs {
         Ok(text)
     }
 
-    fn files(&self) -> impl Iterator<Item = (&Output, &PathBuf)> {
+    fn files(&self) -> impl Iterator<Item = (&ResultOutput, &PathBuf)> {
         self.results.iter().filter_map(|output| output.file.as_ref().map(|path| (output, path)))
     }
 }
@@ -212,7 +213,7 @@ fn collect(
     Ok(elements)
 }
 
-impl Output {
+impl ResultOutput {
     fn text(&self, elements: &[Vec<u8>], sum: Option<&str>) -> String {
         let shown: Vec<String> = elements.iter().map(|one| show(self.dtype, one)).collect();
         let (name, dtype) = (&self.name, self.dtype);

@@ -21,8 +21,8 @@ use pantile_comm::{CommError, Memory, Operation, Piece, Ticket};
 use pantile_kernels::pack::Share;
 
 use super::HopRunner;
-use crate::movement::{Body, Incoming, Parts};
-use crate::span::Span;
+use crate::movement::{Incoming, MessageBody, MessageParts};
+use crate::span::MemorySpan;
 
 /// Bytes that a rank gives itself before it looks at its messages again: so many that looking costs
 /// little, so few that no socket runs empty for long.
@@ -49,8 +49,10 @@ impl HopRunner<'_> {
             self.pack_whole(body);
             for part in 0..self.at_once(body, outgoing.elements) {
                 match body {
-                    Body::Turns { .. } => tickets.push(self.send_turn(operation, number, part)?),
-                    Body::Scattered(parts) => {
+                    MessageBody::Turns { .. } => {
+                        tickets.push(self.send_turn(operation, number, part)?)
+                    }
+                    MessageBody::Scattered(parts) => {
                         let bytes = self.from.scattered(&parts[part]);
                         operation.send_scattered(outgoing.peer, &bytes)?;
                     }
@@ -81,8 +83,8 @@ impl HopRunner<'_> {
     fn rounds(&self) -> usize {
         let incoming = self.hop.receives.iter().filter_map(|incoming| incoming.body.as_ref());
         let outgoing = self.hop.sends.iter().filter_map(|outgoing| outgoing.body.as_ref());
-        let parts = |body: &Body| match body {
-            Body::Turns { parts, .. } => parts.len(),
+        let parts = |body: &MessageBody| match body {
+            MessageBody::Turns { parts, .. } => parts.len(),
             _ => 0,
         };
         incoming.chain(outgoing).map(parts).max().unwrap_or(0)
@@ -96,14 +98,14 @@ impl HopRunner<'_> {
         mut tickets: &mut [Ticket],
     ) -> Result<(), CommError> {
         for (number, outgoing) in self.hop.sends.iter().enumerate() {
-            let Some(Body::Turns { parts, .. }) = &outgoing.body else { continue };
-            let (own, rest) = tickets.split_at_mut(Parts::TURNS.min(parts.len()));
+            let Some(MessageBody::Turns { parts, .. }) = &outgoing.body else { continue };
+            let (own, rest) = tickets.split_at_mut(MessageParts::TURNS.min(parts.len()));
             tickets = rest;
             if round < parts.len() {
-                let ticket = &mut own[round % Parts::TURNS];
+                let ticket = &mut own[round % MessageParts::TURNS];
                 operation.wait(*ticket)?;
-                if round + Parts::TURNS < parts.len() {
-                    *ticket = self.send_turn(operation, number, round + Parts::TURNS)?;
+                if round + MessageParts::TURNS < parts.len() {
+                    *ticket = self.send_turn(operation, number, round + MessageParts::TURNS)?;
                 }
             }
         }
@@ -121,15 +123,15 @@ impl HopRunner<'_> {
             let Some(body) = &incoming.body else { continue };
             let (own, rest) = tickets.split_at_mut(self.at_once(body, incoming.elements));
             tickets = rest;
-            let Body::Turns { parts, .. } = body else { continue };
+            let MessageBody::Turns { parts, .. } = body else { continue };
             let Some(nests) = parts.get(round) else { continue };
-            let ticket = &mut own[round % Parts::TURNS];
+            let ticket = &mut own[round % MessageParts::TURNS];
             operation.wait(*ticket)?;
             let room = self.part(self.to, body, (round, incoming.elements));
             for nest in nests {
-                self.copy(nest, Span::of_piece(&room), self.to.into(), self.hop.streaming);
+                self.copy(nest, MemorySpan::of_piece(&room), self.to.into(), self.hop.streaming);
             }
-            let next = round + Parts::TURNS;
+            let next = round + MessageParts::TURNS;
             if next < parts.len() {
                 *ticket = self.make_room(operation, incoming, next)?;
             }
@@ -152,12 +154,12 @@ impl HopRunner<'_> {
             };
             let (own, rest) = tickets.split_at(self.at_once(body, incoming.elements));
             tickets = rest;
-            if matches!(body, Body::Turns { .. }) {
+            if matches!(body, MessageBody::Turns { .. }) {
                 continue;
             }
             own.iter().try_for_each(|ticket| operation.wait(*ticket))?;
-            if let Body::Packed { at, .. } = body {
-                self.take(incoming, Span::from(self.scratch).skip(*at));
+            if let MessageBody::Packed { at, .. } = body {
+                self.take(incoming, MemorySpan::from(self.scratch).skip(*at));
             }
         }
         Ok(())
@@ -172,7 +174,7 @@ impl HopRunner<'_> {
     ) -> Result<Ticket, CommError> {
         let body = incoming.body.as_ref().expect("messages have bodies");
         match body {
-            Body::Scattered(parts) => {
+            MessageBody::Scattered(parts) => {
                 operation.receive_scattered(incoming.peer, &self.to.scattered(&parts[part]))
             }
             _ => {
@@ -238,18 +240,18 @@ impl HopRunner<'_> {
         let outgoing = &self.hop.sends[number];
         let body = outgoing.body.as_ref().expect("messages have bodies");
         let piece = self.part(self.from, body, (part, outgoing.elements));
-        if let Body::Turns { parts, .. } = body {
+        if let MessageBody::Turns { parts, .. } = body {
             for nest in &parts[part] {
-                self.copy(nest, self.from.into(), Span::of_piece(&piece), false);
+                self.copy(nest, self.from.into(), MemorySpan::of_piece(&piece), false);
             }
         }
         operation.begin_send(outgoing.peer, &piece)
     }
 
     /// Packs a message that does not take turns.
-    fn pack_whole(&self, body: &Body) {
-        if let Body::Packed { at, nests } = body {
-            let start = Span::from(self.scratch).skip(*at);
+    fn pack_whole(&self, body: &MessageBody) {
+        if let MessageBody::Packed { at, nests } = body {
+            let start = MemorySpan::from(self.scratch).skip(*at);
             for nest in nests {
                 self.copy(nest, self.from.into(), start, false);
             }
@@ -257,24 +259,24 @@ impl HopRunner<'_> {
     }
 
     /// How many parts of a message are on their way before anything is waited for.
-    fn at_once(&self, body: &Body, elements: usize) -> usize {
+    fn at_once(&self, body: &MessageBody, elements: usize) -> usize {
         let parts = self.movement.parts.count(elements);
         match body {
-            Body::Turns { .. } => parts.min(Parts::TURNS),
+            MessageBody::Turns { .. } => parts.min(MessageParts::TURNS),
             _ => parts,
         }
     }
 
     /// The bytes of a part of a message, in memory or in the buffers.
-    fn part(&self, memory: &Memory, body: &Body, (part, elements): (usize, usize)) -> Piece {
+    fn part(&self, memory: &Memory, body: &MessageBody, (part, elements): (usize, usize)) -> Piece {
         let Range { start, end } = self.movement.parts.range(part, elements);
         let bytes = (end - start) * self.element;
         match body {
-            Body::InPlace(first) => memory.piece((first + start) * self.element, bytes),
-            Body::Packed { at, .. } => self.scratch.piece(at + start * self.element, bytes),
-            Body::Scattered(_) => unreachable!("what is scattered is not in one piece"),
-            Body::Turns { at, .. } => {
-                let place = part % Parts::TURNS * self.movement.place_bytes();
+            MessageBody::InPlace(first) => memory.piece((first + start) * self.element, bytes),
+            MessageBody::Packed { at, .. } => self.scratch.piece(at + start * self.element, bytes),
+            MessageBody::Scattered(_) => unreachable!("what is scattered is not in one piece"),
+            MessageBody::Turns { at, .. } => {
+                let place = part % MessageParts::TURNS * self.movement.place_bytes();
                 self.scratch.piece(at + place, bytes)
             }
         }

@@ -5,7 +5,7 @@ use pantile_comm::Rank;
 use pantile_ir::lower::{Executable, Places, SlotId, owned_places};
 use pantile_kernels::DType;
 
-use super::loops::{self, BoxCopy, LoopContext, Tiles};
+use super::loops::{self, BoxCopy, LoopContext, ProgramMemories};
 use crate::pool::Pool;
 use crate::{Error, Tile};
 
@@ -15,10 +15,10 @@ pub(crate) struct Binding {
     pub(crate) size: (DType, usize),
     /// The memory inside.
     pub(crate) buffer: usize,
-    way: Way,
+    way: ArgumentWay,
 }
 
-enum Way {
+enum ArgumentWay {
     /// There are no elements.
     Shut,
     /// The memory outside is the memory inside.
@@ -78,7 +78,7 @@ impl Binding {
         let inside = &executable.slots[slot.index()];
         let shape = executable.local_shape(slot, rank);
         let len = shape.map_or(0, |shape| shape.iter().product());
-        let way = if len == 0 { Way::Shut } else { Way::Open };
+        let way = if len == 0 { ArgumentWay::Shut } else { ArgumentWay::Open };
         Self { size: (inside.dtype, len), buffer: inside.buffer, way }
     }
 
@@ -106,14 +106,14 @@ impl Binding {
         let size = (slot_of.dtype, len);
         let (Some((shape, inside)), Some(outside)) = (executable.local_owned(slot, rank), outside)
         else {
-            return Ok(Self { size, buffer: slot_of.buffer, way: Way::Shut });
+            return Ok(Self { size, buffer: slot_of.buffer, way: ArgumentWay::Shut });
         };
         let inside = (slot_of.buffer, &inside);
         // The memory of others comes after all of ours.
         let outside = (executable.buffers, &outside);
         let (from, to) = if enters { (outside, inside) } else { (inside, outside) };
         let copy = BoxCopy::new(slot_of.dtype, &shape, from, to)?;
-        Ok(Self { size, buffer: slot_of.buffer, way: Way::Copy(Box::new(copy)) })
+        Ok(Self { size, buffer: slot_of.buffer, way: ArgumentWay::Copy(Box::new(copy)) })
     }
 
     /// Lets an argument in.
@@ -124,17 +124,21 @@ impl Binding {
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         match (&self.way, given) {
-            (Way::Shut, _) => Ok(()),
-            (Way::Open, Input::Borrowed(tile)) => {
+            (ArgumentWay::Shut, _) => Ok(()),
+            (ArgumentWay::Open, Input::Borrowed(tile)) => {
                 tiles[self.buffer] = tile.alias();
                 Ok(())
             }
-            (Way::Open, Input::Donated(tile)) => {
+            (ArgumentWay::Open, Input::Donated(tile)) => {
                 tiles[self.buffer] = tile;
                 Ok(())
             }
-            (Way::Copy(copy), Input::Borrowed(tile)) => copy.run(Tiles::with(tiles, tile), context),
-            (Way::Copy(copy), Input::Donated(tile)) => copy.run(Tiles::with(tiles, &tile), context),
+            (ArgumentWay::Copy(copy), Input::Borrowed(tile)) => {
+                copy.run(ProgramMemories::with(tiles, tile), context)
+            }
+            (ArgumentWay::Copy(copy), Input::Donated(tile)) => {
+                copy.run(ProgramMemories::with(tiles, &tile), context)
+            }
         }
     }
 
@@ -147,11 +151,11 @@ impl Binding {
     ) -> Result<Tile, Error> {
         let (dtype, len) = self.size;
         match &self.way {
-            Way::Shut => Ok(Tile::zeroed(dtype, len)),
-            Way::Open => Ok(std::mem::replace(&mut tiles[self.buffer], Tile::empty())),
-            Way::Copy(copy) => {
+            ArgumentWay::Shut => Ok(Tile::zeroed(dtype, len)),
+            ArgumentWay::Open => Ok(std::mem::replace(&mut tiles[self.buffer], Tile::empty())),
+            ArgumentWay::Copy(copy) => {
                 let result = pool.tile(dtype, len);
-                copy.run(Tiles::with(tiles, &result), context)?;
+                copy.run(ProgramMemories::with(tiles, &result), context)?;
                 Ok(result)
             }
         }
@@ -159,6 +163,6 @@ impl Binding {
 
     /// True if what is outside is what is inside.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.way, Way::Open)
+        matches!(self.way, ArgumentWay::Open)
     }
 }

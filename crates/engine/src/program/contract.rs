@@ -7,8 +7,8 @@ use pantile_kernels::contract::{Matrix, RawMatrix, contract_raw};
 use pantile_kernels::lanes::Scratch;
 use pantile_kernels::{DType, Error as KernelError};
 
-use super::cut::Cut;
-use super::loops::{LoopContext, Piece, Tiles, span};
+use super::cut::CutBox;
+use super::loops::{BoxPart, LoopContext, ProgramMemories, span};
 use crate::Error;
 
 /// Terms that cost as much as a byte of memory.
@@ -49,7 +49,11 @@ impl PreparedContract {
     }
 
     /// Makes them.
-    pub(crate) fn run(&self, tiles: Tiles<'_>, context: &mut LoopContext<'_>) -> Result<(), Error> {
+    pub(crate) fn run(
+        &self,
+        tiles: ProgramMemories<'_>,
+        context: &mut LoopContext<'_>,
+    ) -> Result<(), Error> {
         self.boxes.iter().try_for_each(|one| one.run(self.dtype, tiles, context))
     }
 }
@@ -58,19 +62,19 @@ impl BoxContract {
     fn run(
         &self,
         dtype: DType,
-        tiles: Tiles<'_>,
+        tiles: ProgramMemories<'_>,
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         let (terms, outputs) = self.shape.split_last().unwrap_or((&0, &[]));
         let cost = (terms / TERMS_OF_BYTE).max(1);
         let places = &self.operands[2].1.strides[..outputs.len()];
-        match Cut::of_map(context.thread_pool, outputs, cost, std::iter::once(places)) {
-            None => self.piece(dtype, tiles, Piece::all(outputs), context.scratch),
+        match CutBox::of_map(context.thread_pool, outputs, cost, std::iter::once(places)) {
+            None => self.piece(dtype, tiles, BoxPart::all(outputs), context.scratch),
             Some(cut) => context.thread_pool.run(cut.pieces, &|number, thread_scratch| {
                 self.piece(
                     dtype,
                     tiles,
-                    Piece::of(outputs, &cut, number),
+                    BoxPart::of(outputs, &cut, number),
                     &mut thread_scratch.scratch,
                 )
             }),
@@ -81,8 +85,8 @@ impl BoxContract {
     fn piece(
         &self,
         dtype: DType,
-        tiles: Tiles<'_>,
-        mut piece: Piece,
+        tiles: ProgramMemories<'_>,
+        mut piece: BoxPart,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         piece.shape.extend(self.shape.last().copied());

@@ -20,7 +20,7 @@ pub(super) const UNITS_MAX: usize = 4096;
 
 /// A box cut along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct CutBox {
     /// Along which axis.
     pub(crate) axis: usize,
     /// How many pieces; some are empty if there are more than the axis has grains.
@@ -31,7 +31,7 @@ pub(crate) struct Cut {
     starts: Option<Arc<[usize]>>,
 }
 
-impl Cut {
+impl CutBox {
     /// The indices of a piece along the axis.
     pub(crate) fn range(&self, piece: usize) -> Range<usize> {
         match &self.starts {
@@ -80,7 +80,7 @@ impl Cut {
         thread_pool: &ThreadPool,
         shape: &[usize],
         element: usize,
-        cells: Cells<'_>,
+        cells: FoldCells<'_>,
     ) -> Option<(Self, bool)> {
         let bytes = touched(shape, element);
         let pieces = thread_pool.pieces(bytes);
@@ -118,16 +118,16 @@ impl Cut {
 }
 
 /// The outermost axis that has enough for all, else the one that has most.
-fn best(cuts: impl Iterator<Item = Cut> + Clone, enough: usize) -> Option<Cut> {
+fn best(cuts: impl Iterator<Item = CutBox> + Clone, enough: usize) -> Option<CutBox> {
     let first = cuts.clone().find(|cut| cut.grains() >= enough);
-    let cut = first.or_else(|| cuts.max_by_key(Cut::grains))?;
+    let cut = first.or_else(|| cuts.max_by_key(CutBox::grains))?;
     let pieces = cut.pieces.min(cut.grains());
-    (pieces > 1).then_some(Cut { pieces, ..cut })
+    (pieces > 1).then_some(CutBox { pieces, ..cut })
 }
 
 /// The cells of a fold.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cells<'a> {
+pub(crate) struct FoldCells<'a> {
     /// Cells from one index to the next, per axis; 0 along axes that are folded.
     pub(crate) strides: &'a [isize],
     /// Bytes of a cell, of all outputs together, in a form that can be merged.
@@ -136,7 +136,7 @@ pub(crate) struct Cells<'a> {
     pub(crate) merges: bool,
 }
 
-impl Cells<'_> {
+impl FoldCells<'_> {
     /// True if indices along an axis have different cells, all those of one before all those of the
     /// next.
     fn apart(&self, shape: &[usize], axis: usize) -> bool {
@@ -169,7 +169,7 @@ fn touched(shape: &[usize], element: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn ranges(cut: &Cut) -> Vec<Range<usize>> {
+    fn ranges(cut: &CutBox) -> Vec<Range<usize>> {
         (0..cut.pieces).map(|piece| cut.range(piece)).collect()
     }
 
@@ -178,7 +178,7 @@ mod tests {
         for (length, pieces, grain) in
             [(1, 1, 1), (7, 3, 1), (100, 7, 64), (1000, 3, 64), (5, 5, 1)]
         {
-            let all = ranges(&Cut { axis: 0, pieces, length, grain, starts: None });
+            let all = ranges(&CutBox { axis: 0, pieces, length, grain, starts: None });
             let mut next = 0;
             for range in &all {
                 assert_eq!(range.start, next);
@@ -193,7 +193,7 @@ mod tests {
     fn schemes_cut_at_grains_and_cover_the_axis() {
         for (length, grain) in [(7, 1), (1000, 1), (1000, 64), (5_000_003, 1), (5_000_003, 64)] {
             for (name, scheme) in Scheme::ALL {
-                let cut = Cut { axis: 0, pieces: 2, length, grain, starts: None }.by(scheme, 4);
+                let cut = CutBox { axis: 0, pieces: 2, length, grain, starts: None }.by(scheme, 4);
                 let (mut next, what) = (0, format!("{name} of {length} by {grain}"));
                 assert!(cut.pieces <= UNITS_MAX, "{what}");
                 for range in ranges(&cut) {
@@ -205,14 +205,15 @@ mod tests {
             }
         }
         let thread_pool = ThreadPool::new(4).with_scheme(Scheme::Guided);
-        let cut = Cut::of_map(&thread_pool, &[1000, 1000], 24, [&[1000isize, 1][..]].into_iter());
+        let cut =
+            CutBox::of_map(&thread_pool, &[1000, 1000], 24, [&[1000isize, 1][..]].into_iter());
         let lengths: Vec<usize> = ranges(&cut.expect("large")).iter().map(Range::len).collect();
         assert_eq!(lengths[..4], [250, 188, 141, 106]);
     }
 
     fn map(threads: usize, shape: &[usize], writes: &[&[isize]]) -> Option<(usize, usize)> {
         let thread_pool = ThreadPool::new(threads);
-        let cut = Cut::of_map(&thread_pool, shape, 24, writes.iter().copied());
+        let cut = CutBox::of_map(&thread_pool, shape, 24, writes.iter().copied());
         cut.map(|cut| (cut.axis, cut.pieces))
     }
 
@@ -230,8 +231,8 @@ mod tests {
     }
 
     fn fold(shape: &[usize], strides: &[isize], merges: bool) -> Option<(usize, bool)> {
-        let cells = Cells { strides, bytes: 568, merges };
-        let cut = Cut::of_fold(&ThreadPool::new(2), shape, 8, cells);
+        let cells = FoldCells { strides, bytes: 568, merges };
+        let cut = CutBox::of_fold(&ThreadPool::new(2), shape, 8, cells);
         cut.map(|(cut, shared)| (cut.axis, shared))
     }
 

@@ -6,8 +6,8 @@ use pantile_kernels::reduce::{Cell, Fold, Folds, reduce_raw};
 use pantile_kernels::{DType, Error as KernelError};
 use smallvec::SmallVec;
 
-use super::cut::{Cells, Cut};
-use super::loops::{BoxLoop, Few, LoopContext, Piece, Tiles, span};
+use super::cut::{CutBox, FoldCells};
+use super::loops::{BoxLoop, BoxPart, Few, LoopContext, ProgramMemories, span};
 use crate::thread_pool::{ThreadPool, ThreadScratch};
 use crate::{Error, Tile};
 
@@ -30,7 +30,7 @@ impl<'a> Folding<'a> {
     }
 
     /// The cells as a cut looks at them.
-    fn cells(self) -> Result<Cells<'a>, Error> {
+    fn cells(self) -> Result<FoldCells<'a>, Error> {
         let (mut bytes, mut merges) = (0, true);
         for (fold, dtype) in self.outputs() {
             match fold.of_parts() {
@@ -38,7 +38,7 @@ impl<'a> Folding<'a> {
                 None => merges = false,
             }
         }
-        Ok(Cells { strides: self.strides, bytes, merges })
+        Ok(FoldCells { strides: self.strides, bytes, merges })
     }
 }
 
@@ -48,7 +48,7 @@ impl BoxLoop {
         &self,
         program: &Program,
         folds: &[Fold],
-        tiles: Tiles<'_>,
+        tiles: ProgramMemories<'_>,
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         let Some(first) = self.writes.first() else { return Ok(()) };
@@ -60,12 +60,12 @@ impl BoxLoop {
         let thread_pool = context.thread_pool;
         let cut = match thread_pool.threads() {
             1 => None,
-            _ => Cut::of_fold(thread_pool, &self.shape, self.cost, folding.cells()?),
+            _ => CutBox::of_fold(thread_pool, &self.shape, self.cost, folding.cells()?),
         };
         match cut {
-            None => self.fold_piece(folding, tiles, &Piece::all(&self.shape), context.scratch),
+            None => self.fold_piece(folding, tiles, &BoxPart::all(&self.shape), context.scratch),
             Some((cut, false)) => thread_pool.run(cut.pieces, &|number, thread_scratch| {
-                let piece = Piece::of(&self.shape, &cut, number);
+                let piece = BoxPart::of(&self.shape, &cut, number);
                 self.fold_piece(folding, tiles, &piece, &mut thread_scratch.scratch)
             }),
             Some((cut, true)) => self.fold_apart(folding, tiles, thread_pool, &cut),
@@ -89,8 +89,8 @@ impl BoxLoop {
     fn fold_piece(
         &self,
         folding: Folding<'_>,
-        tiles: Tiles<'_>,
-        piece: &Piece,
+        tiles: ProgramMemories<'_>,
+        piece: &BoxPart,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let (mut cells, offset) = self.cells_of(folding, tiles, piece)?;
@@ -104,8 +104,8 @@ impl BoxLoop {
     fn cells_of<'a>(
         &self,
         folding: Folding<'_>,
-        tiles: Tiles<'a>,
-        piece: &Piece,
+        tiles: ProgramMemories<'a>,
+        piece: &BoxPart,
     ) -> Result<(Few<&'a mut [u8]>, isize), Error> {
         let (lowest, count) = reach(&piece.shape, folding.strides);
         let shift = lowest + piece.shift(folding.strides);
@@ -129,9 +129,9 @@ impl BoxLoop {
     fn fold_apart(
         &self,
         folding: Folding<'_>,
-        tiles: Tiles<'_>,
+        tiles: ProgramMemories<'_>,
         thread_pool: &ThreadPool,
-        cut: &Cut,
+        cut: &CutBox,
     ) -> Result<(), Error> {
         let (strides, count) = dense_strides(&self.shape, folding.strides);
         let folds: Option<Few<Fold>> = folding.folds.iter().map(|fold| fold.of_parts()).collect();
@@ -139,7 +139,7 @@ impl BoxLoop {
         let own = Folding { folds: &folds, strides: &strides, ..folding };
         thread_pool.thread_scratches().for_each(|mut thread_scratch| thread_scratch.busy = false);
         thread_pool.run(cut.pieces, &|number, thread_scratch| {
-            let piece = Piece::of(&self.shape, cut, number);
+            let piece = BoxPart::of(&self.shape, cut, number);
             if !std::mem::replace(&mut thread_scratch.busy, true) {
                 start(thread_scratch, own, count)?;
             }
@@ -171,10 +171,10 @@ impl BoxLoop {
     fn merge(
         &self,
         folding: Folding<'_>,
-        tiles: Tiles<'_>,
+        tiles: ProgramMemories<'_>,
         (strides, parts): (&[isize], &[&mut [u8]]),
     ) -> Result<(), Error> {
-        let (mut cells, first) = self.cells_of(folding, tiles, &Piece::all(&self.shape))?;
+        let (mut cells, first) = self.cells_of(folding, tiles, &BoxPart::all(&self.shape))?;
         for ((cells, part), (fold, dtype)) in cells.iter_mut().zip(parts).zip(folding.outputs()) {
             if strides == folding.strides {
                 fold.merge(dtype, cells, part)?;
@@ -197,7 +197,7 @@ impl BoxLoop {
 /// Folds a piece into cells.
 fn reduce(
     program: &Program,
-    piece: &Piece,
+    piece: &BoxPart,
     sources: &[RawSource<'_>],
     mut into: Folds<'_, '_>,
     scratch: &mut Scratch,

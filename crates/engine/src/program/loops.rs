@@ -9,7 +9,7 @@ use pantile_kernels::{DType, Error as KernelError};
 use pantile_lanes::Body;
 use smallvec::SmallVec;
 
-use super::cut::Cut;
+use super::cut::CutBox;
 use crate::thread_pool::ThreadPool;
 use crate::{Error, Tile};
 
@@ -18,12 +18,12 @@ pub(crate) type Few<T> = SmallVec<[T; 24]>;
 
 /// The memories of a program by their numbers; the number after the last one is an external operand.
 #[derive(Clone, Copy)]
-pub(crate) struct Tiles<'a> {
+pub(crate) struct ProgramMemories<'a> {
     own: &'a [Tile],
     external: Option<&'a Tile>,
 }
 
-impl<'a> Tiles<'a> {
+impl<'a> ProgramMemories<'a> {
     /// Memories with an external operand.
     pub(crate) fn with(own: &'a [Tile], external: &'a Tile) -> Self {
         Self { own, external: Some(external) }
@@ -34,7 +34,7 @@ impl<'a> Tiles<'a> {
     }
 }
 
-impl<'a> From<&'a [Tile]> for Tiles<'a> {
+impl<'a> From<&'a [Tile]> for ProgramMemories<'a> {
     fn from(own: &'a [Tile]) -> Self {
         Self { own, external: None }
     }
@@ -64,7 +64,7 @@ pub(crate) struct LanePlaces {
 
 /// Where rows lie, the first axis being that of rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows {
+pub(crate) struct RowPlaces {
     /// The first and the last lane of the first row.
     pub(crate) lowest: isize,
     pub(crate) highest: isize,
@@ -73,20 +73,20 @@ pub(crate) struct Rows {
 }
 
 /// A part of a box: all of it, or what lies in a range along one axis.
-pub(crate) struct Piece {
+pub(crate) struct BoxPart {
     pub(crate) shape: SmallVec<[usize; 8]>,
     /// The axis, and the index where it begins.
     from: (usize, usize),
 }
 
-impl Piece {
+impl BoxPart {
     /// All of a box.
     pub(crate) fn all(shape: &[usize]) -> Self {
         Self { shape: shape.into(), from: (0, 0) }
     }
 
     /// One of the pieces of a box that is cut.
-    pub(crate) fn of(shape: &[usize], cut: &Cut, number: usize) -> Self {
+    pub(crate) fn of(shape: &[usize], cut: &CutBox, number: usize) -> Self {
         let mut piece = Self::all(shape);
         let range = cut.range(number);
         piece.shape[cut.axis] = range.len();
@@ -126,22 +126,22 @@ impl LanePlaces {
     }
 
     /// Where the rows of a box of this shape lie.
-    pub(crate) fn rows(&self, shape: &[usize]) -> Rows {
+    pub(crate) fn rows(&self, shape: &[usize]) -> RowPlaces {
         let (mut lowest, mut highest) = (self.offset, self.offset);
         for (stride, length) in self.strides.iter().zip(shape).skip(1) {
             let reach = stride * length.saturating_sub(1).cast_signed();
             (lowest, highest) = (lowest + reach.min(0), highest + reach.max(0));
         }
-        Rows { lowest, highest, step: self.strides.first().copied().unwrap_or(0) }
+        RowPlaces { lowest, highest, step: self.strides.first().copied().unwrap_or(0) }
     }
 
-    fn source(&self, tiles: Tiles<'_>, piece: &Piece) -> RawSource<'_> {
+    fn source(&self, tiles: ProgramMemories<'_>, piece: &BoxPart) -> RawSource<'_> {
         let (start, bytes) = span(tiles.at(self.tile));
         let offset = self.offset + piece.shift(&self.strides);
         RawSource::Memory { start, bytes, offset, strides: &self.strides }
     }
 
-    fn target(&self, tiles: Tiles<'_>, piece: &Piece) -> RawTarget<'_> {
+    fn target(&self, tiles: ProgramMemories<'_>, piece: &BoxPart) -> RawTarget<'_> {
         let (start, bytes) = span(tiles.at(self.tile));
         let offset = self.offset + piece.shift(&self.strides);
         RawTarget { start, bytes, offset, strides: &self.strides }
@@ -191,7 +191,11 @@ impl BoxLoop {
     }
 
     /// What a piece reads.
-    pub(crate) fn sources(&self, tiles: Tiles<'_>, piece: &Piece) -> Few<RawSource<'_>> {
+    pub(crate) fn sources(
+        &self,
+        tiles: ProgramMemories<'_>,
+        piece: &BoxPart,
+    ) -> Few<RawSource<'_>> {
         let (axis, first) = piece.from;
         let shift = |strides: &[i64]| strides.get(axis).map_or(0, |step| step * first as i64);
         let mut sources = Few::new();
@@ -224,24 +228,24 @@ impl BoxLoop {
         &self,
         program: &Program,
         rows: Range<usize>,
-        tiles: Tiles<'_>,
+        tiles: ProgramMemories<'_>,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
-        self.map_piece(program, tiles, &Piece::rows(&self.shape, rows), scratch)
+        self.map_piece(program, tiles, &BoxPart::rows(&self.shape, rows), scratch)
     }
 
     /// Runs a program over the box.
     pub(crate) fn map(
         &self,
         program: &Program,
-        tiles: Tiles<'_>,
+        tiles: ProgramMemories<'_>,
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         let writes = self.writes.iter().map(|places| places.strides.as_slice());
-        match Cut::of_map(context.thread_pool, &self.shape, self.cost, writes) {
-            None => self.map_piece(program, tiles, &Piece::all(&self.shape), context.scratch),
+        match CutBox::of_map(context.thread_pool, &self.shape, self.cost, writes) {
+            None => self.map_piece(program, tiles, &BoxPart::all(&self.shape), context.scratch),
             Some(cut) => context.thread_pool.run(cut.pieces, &|number, thread_scratch| {
-                let piece = Piece::of(&self.shape, &cut, number);
+                let piece = BoxPart::of(&self.shape, &cut, number);
                 self.map_piece(program, tiles, &piece, &mut thread_scratch.scratch)
             }),
         }
@@ -250,8 +254,8 @@ impl BoxLoop {
     fn map_piece(
         &self,
         program: &Program,
-        tiles: Tiles<'_>,
-        piece: &Piece,
+        tiles: ProgramMemories<'_>,
+        piece: &BoxPart,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let sources = self.sources(tiles, piece);
@@ -313,7 +317,11 @@ impl BoxCopy {
     }
 
     /// Copies within `tiles`.
-    pub(crate) fn run(&self, tiles: Tiles<'_>, context: &mut LoopContext<'_>) -> Result<(), Error> {
+    pub(crate) fn run(
+        &self,
+        tiles: ProgramMemories<'_>,
+        context: &mut LoopContext<'_>,
+    ) -> Result<(), Error> {
         self.lanes.map(&self.program, tiles, context)
     }
 }

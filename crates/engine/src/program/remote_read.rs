@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pantile_comm::Rank;
 use pantile_ir::lower::{Executable, SlotId, Step};
 
-use super::loops::{BoxLoop, Tiles};
+use super::loops::{BoxLoop, ProgramMemories};
 use super::prepare::{PreparedLoop, prepare_loop, prepare_movement};
 use super::run::Running;
 use crate::{Engine, Error, Movement};
@@ -61,7 +61,7 @@ impl Running<'_, '_> {
         look.one.store(tiles.as_slice().into(), context)?;
         self.engine.look(&look.movement, &tiles[look.from], place, &mut |peer, shown| {
             let mut boxes = look.boxes.iter().filter(|(of, _)| *of == peer);
-            let tiles = Tiles::with(tiles, shown);
+            let tiles = ProgramMemories::with(tiles, shown);
             boxes.try_for_each(|(_, one)| one.map(&look.one.program, tiles, context))
         })
     }

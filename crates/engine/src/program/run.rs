@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::loops::{LoopContext, Tiles};
+use super::loops::{LoopContext, ProgramMemories};
 use super::prepare::{Prepared, PreparedExchange, PreparedLoop};
 use super::profiler::{Event, Overlap, Profiler};
 use super::wavefront::{self, Wavefront};
@@ -168,7 +168,7 @@ impl PreparedLoop {
     /// Copies what the loop does not touch, and runs its boxes.
     pub(crate) fn store(
         &self,
-        tiles: Tiles<'_>,
+        tiles: ProgramMemories<'_>,
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         self.copies.iter().try_for_each(|copy| copy.run(tiles, context))?;

@@ -6,7 +6,7 @@ use pantile_kernels::reduce::Fold;
 use pantile_lanes::{Body, DType};
 use pantile_testkit::{Rng, cases};
 
-use super::loops::{BoxLoop, LoopContext, Tiles};
+use super::loops::{BoxLoop, LoopContext, ProgramMemories};
 use crate::thread_pool::ThreadPool;
 use crate::{Error, Tile};
 
@@ -96,7 +96,7 @@ fn teams(threads: &[usize]) -> Vec<ThreadPool> {
 fn after(
     thread_pool: &ThreadPool,
     tiles: &[Tile],
-    work: impl Fn(Tiles<'_>, &mut LoopContext<'_>) -> Result<(), Error>,
+    work: impl Fn(ProgramMemories<'_>, &mut LoopContext<'_>) -> Result<(), Error>,
 ) -> Vec<Vec<u8>> {
     let (tiles, mut scratch) = (tiles.to_vec(), Scratch::new());
     let mut context = LoopContext { scratch: &mut scratch, thread_pool };
@@ -126,7 +126,7 @@ fn folds_of_all_kinds_do_not_depend_on_threads() {
                 let tiles = [source.clone(), cells.clone(), cells];
                 let boxed = BoxLoop::between(&shape, (0, &from), &[(1, &into), (2, &into)]);
                 let (program, folds) = (program(dtype, 2), [fold; 2]);
-                let fold_all = |tiles: Tiles<'_>, context: &mut LoopContext<'_>| {
+                let fold_all = |tiles: ProgramMemories<'_>, context: &mut LoopContext<'_>| {
                     boxed.fold(&program, &folds, tiles, context)
                 };
                 let alone = after(&one, &tiles, fold_all);
@@ -153,8 +153,9 @@ fn maps_do_not_depend_on_threads() {
         let tiles = [tile(rng, dtype, len), tile(rng, dtype, count), tile(rng, dtype, count)];
         let boxed = BoxLoop::between(&shape, (0, &from), &[(1, &to), (2, &to)]);
         let program = program(dtype, 2);
-        let map =
-            |tiles: Tiles<'_>, context: &mut LoopContext<'_>| boxed.map(&program, tiles, context);
+        let map = |tiles: ProgramMemories<'_>, context: &mut LoopContext<'_>| {
+            boxed.map(&program, tiles, context)
+        };
         let alone = after(&one, &tiles, map);
         for team in &several {
             let (all, threads) = (after(team, &tiles, map), team.threads());

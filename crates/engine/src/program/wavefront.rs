@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::loops::{BoxLoop, LoopContext, Tiles};
+use super::loops::{BoxLoop, LoopContext, ProgramMemories};
 use super::prepare::{Prepared, PreparedLoop};
 use crate::Error;
 
@@ -112,7 +112,7 @@ impl Wavefront {
         &self,
         [first, second]: [&PreparedLoop; 2],
         from: usize,
-        tiles: Tiles<'_>,
+        tiles: ProgramMemories<'_>,
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
         let (mut row, mut behind) = (from, 0);
@@ -134,7 +134,7 @@ impl Wavefront {
 pub(crate) fn rows(
     one: &PreparedLoop,
     rows: Range<usize>,
-    tiles: Tiles<'_>,
+    tiles: ProgramMemories<'_>,
     context: &mut LoopContext<'_>,
 ) -> Result<(), Error> {
     if rows.is_empty() {

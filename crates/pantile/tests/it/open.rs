@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pantile::array::{Brought, Opening, Piece};
+use pantile::array::{Brought, OpenPiece, Opening};
 use pantile::prelude::*;
 use pantile_engine::{ExternalBuffer, Tile, TilePlaces};
 
@@ -66,7 +66,7 @@ fn columns(read_only: bool) -> (Arc<Tile>, Brought) {
     let places = TilePlaces { first: 0, strides: vec![1, 3] };
     let foreign = ExternalBuffer::of_tile(&memory, vec![3, 2], &places);
     let all = |length: usize| (0..length).map(|at| (at, at)).collect();
-    let piece = Piece { rank: None, foreign, places: vec![all(3), all(2)] };
+    let piece = OpenPiece { rank: None, foreign, places: vec![all(3), all(2)] };
     let plain: Distribution = "3x2 on r=2: block(r), whole".parse().unwrap();
     let (room, direct, note) = (plain.clone(), Vec::new(), None);
     let pieces = vec![piece];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::{AxisMap, Distribution, Holder, Holding, IndexSet, Kind, Rank};
 
-use super::factor::{Pair, class_pairs, merged, side, transfer, tuples};
+use super::factor::{RankPair, class_pairs, merged, side, transfer, tuples};
 use super::problem::{Me, Problem, Role};
 use super::rule::{Rule, Set};
 use crate::{Error, Lifts, Transfer};
@@ -114,9 +114,9 @@ fn one_side(problem: &Problem, boxed: Role, me: Option<&Me>) -> Vec<Transfer> {
 }
 
 /// What each pair moves, in boxes.
-type Found = BTreeMap<Pair, Vec<Vec<IndexSet>>>;
+type BoxesOfPairs = BTreeMap<RankPair, Vec<Vec<IndexSet>>>;
 
-fn listed(problem: &Problem, found: Found) -> Vec<Transfer> {
+fn listed(problem: &Problem, found: BoxesOfPairs) -> Vec<Transfer> {
     let mut transfers = Vec::new();
     for (pair, boxes) in found {
         transfers.extend(merged(boxes).into_iter().map(|sets| transfer(problem, &pair, sets)));
@@ -142,7 +142,7 @@ fn one_box(
         holders: vec![Holder { coordinate: position, lift: 0 }],
         owner: Some(Holder { coordinate: position, lift: 0 }),
     };
-    let mut found = Found::new();
+    let mut found = BoxesOfPairs::new();
     for tuple in tuples(pieces.iter().map(Vec::len).collect()) {
         let along = |axis: usize| Set::Held(&pieces[axis][tuple[axis]].0);
         let mut source = side(problem, class, Role::Sender, &along);
@@ -183,7 +183,7 @@ fn cell_by_cell(problem: &Problem, me: Option<&Me>) -> Result<Vec<Transfer>, Err
         return Err(Error::Boxes { cells, limit: CELLS_LIMIT });
     }
     let class = &problem.classes[0];
-    let mut found = Found::new();
+    let mut found = BoxesOfPairs::new();
     for tuple in tuples(pieces.iter().map(Vec::len).collect()) {
         let cell: Vec<&Piece> = tuple.iter().zip(&pieces).map(|(at, list)| &list[*at]).collect();
         let corner: Vec<usize> =

@@ -7,14 +7,14 @@ use pantile_geometry::{Holder, IndexSet, Region};
 use smallvec::smallvec;
 
 use super::atoms::{Atom, atoms};
-use super::problem::{Class, Group, Me, Problem, Role, Way};
-use super::rule::{Choice, Coordinates, Places, Rule, Set, Side};
+use super::problem::{ClassGroup, DirectionClass, Me, Problem, Role, SideDirection};
+use super::rule::{Choice, ClassSide, Coordinates, RankPlaces, Rule, Set};
 use crate::{Error, Lifts, Transfer};
 
 /// A source holder and a target holder, as far as one factor knows them: mesh coordinates
 /// (0 on the axes of other factors) and lifts other than 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Pair {
+pub(crate) struct RankPair {
     pub(crate) from: Coordinates,
     pub(crate) to: Coordinates,
     pub(crate) from_lifts: Vec<(usize, i64)>,
@@ -25,7 +25,7 @@ pub(crate) struct Pair {
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
     pub(crate) axes: Vec<usize>,
-    pub(crate) entries: Vec<(Pair, Vec<Vec<IndexSet>>)>,
+    pub(crate) entries: Vec<(RankPair, Vec<Vec<IndexSet>>)>,
 }
 
 /// Most pairs of a class, and most transfers of a movement, that are listed.
@@ -45,7 +45,11 @@ pub(crate) fn factors(problem: &Problem, me: Option<&Me>) -> Result<Vec<Factor>,
 }
 
 /// The table of one group of classes.
-pub(crate) fn factor(problem: &Problem, group: &Group, me: Option<&Me>) -> Result<Factor, Error> {
+pub(crate) fn factor(
+    problem: &Problem,
+    group: &ClassGroup,
+    me: Option<&Me>,
+) -> Result<Factor, Error> {
     let mut lists: Vec<Vec<Atom>> = Vec::new();
     for axis in &group.axes {
         let only = match me {
@@ -59,7 +63,7 @@ pub(crate) fn factor(problem: &Problem, group: &Group, me: Option<&Me>) -> Resul
         let whole = IndexSet::range(0, problem.source.shape()[*axis]);
         lists.push(atoms(problem.maps(*axis), &whole, only));
     }
-    let mut found: BTreeMap<Pair, Vec<Vec<IndexSet>>> = BTreeMap::new();
+    let mut found: BTreeMap<RankPair, Vec<Vec<IndexSet>>> = BTreeMap::new();
     check_limit(lists.iter().map(|list| list.len() as u128).product())?;
     for at in tuples(lists.iter().map(Vec::len).collect()) {
         let tuple: Vec<&Atom> = at.iter().zip(&lists).map(|(at, list)| &list[*at]).collect();
@@ -87,14 +91,14 @@ pub(super) fn tuples(counts: Vec<usize>) -> impl Iterator<Item = Vec<usize>> {
 /// The pairs of all classes of a group, multiplied.
 fn pairs_of(
     problem: &Problem,
-    group: &Group,
+    group: &ClassGroup,
     tuple: &[&Atom],
     me: Option<&Me>,
-) -> Result<Vec<Pair>, Error> {
-    let mut product = vec![Pair {
+) -> Result<Vec<RankPair>, Error> {
+    let mut product = vec![RankPair {
         from: smallvec![0; problem.source.mesh().shape().len()],
         to: smallvec![0; problem.target.mesh().shape().len()],
-        ..Pair::default()
+        ..RankPair::default()
     }];
     for class in group.classes.iter().map(|number| &problem.classes[*number]) {
         let along = |axis: usize| tuple[group.axes.binary_search(&axis).expect("axis of group")];
@@ -113,33 +117,33 @@ fn pairs_of(
 /// One side of a class; `held` gives the holders along an array axis.
 pub(super) fn side<'a>(
     problem: &'a Problem,
-    class: &'a Class,
+    class: &'a DirectionClass,
     role: Role,
     held: &dyn Fn(usize) -> Set<'a>,
-) -> Side<'a> {
+) -> ClassSide<'a> {
     let (distribution, ways, numbers) = match role {
         Role::Sender => (&problem.source, &problem.source_ways, &class.source),
         Role::Receiver => (&problem.target, &problem.target_ways, &class.target),
     };
     let places = if problem.same_mesh {
-        Places::Coordinates { mesh_axes: &class.mesh_axes, shape: distribution.mesh().shape() }
+        RankPlaces::Coordinates { mesh_axes: &class.mesh_axes, shape: distribution.mesh().shape() }
     } else {
-        Places::Ranks(distribution)
+        RankPlaces::Ranks(distribution)
     };
-    let set = |way: &'a Way| match way.axis {
+    let set = |way: &'a SideDirection| match way.axis {
         Some(axis) => (way, held(axis)),
         None => (way, Set::Free(way.extents.iter().product())),
     };
-    Side { ways: numbers.iter().map(|number| set(&ways[*number])).collect(), places }
+    ClassSide { ways: numbers.iter().map(|number| set(&ways[*number])).collect(), places }
 }
 
 /// The pairs of a class, or those of one rank.
 pub(super) fn class_pairs(
     rule: &Rule<'_>,
     problem: &Problem,
-    class: &Class,
+    class: &DirectionClass,
     me: Option<&Me>,
-) -> Vec<Pair> {
+) -> Vec<RankPair> {
     let chosen = match me {
         None => rule.pairs(),
         Some(me) => {
@@ -150,12 +154,12 @@ pub(super) fn class_pairs(
             }
         }
     };
-    chosen.into_iter().map(|(from, to)| Pair::new(rule, &from, &to)).collect()
+    chosen.into_iter().map(|(from, to)| RankPair::new(rule, &from, &to)).collect()
 }
 
-impl Pair {
+impl RankPair {
     fn new(rule: &Rule<'_>, from: &Choice, to: &Choice) -> Self {
-        let lifts = |side: &Side<'_>, choice: &[Holder]| -> Vec<(usize, i64)> {
+        let lifts = |side: &ClassSide<'_>, choice: &[Holder]| -> Vec<(usize, i64)> {
             let moved = side.ways.iter().zip(choice).filter(|(_, holder)| holder.lift != 0);
             moved.filter_map(|((way, _), holder)| Some((way.axis?, holder.lift))).collect()
         };
@@ -213,10 +217,10 @@ pub(crate) fn multiply(problem: &Problem, factors: &[Factor]) -> Result<Vec<Tran
     };
     check_limit(factors.iter().map(count).product::<u128>())?;
     let mut transfers = Vec::new();
-    let base = Pair {
+    let base = RankPair {
         from: smallvec![0; problem.source.mesh().shape().len()],
         to: smallvec![0; problem.target.mesh().shape().len()],
-        ..Pair::default()
+        ..RankPair::default()
     };
     let mut sets: Vec<IndexSet> = vec![IndexSet::range(0, 0); problem.source.ndim()];
     descend(problem, factors, &base, &mut sets, &mut transfers);
@@ -226,7 +230,7 @@ pub(crate) fn multiply(problem: &Problem, factors: &[Factor]) -> Result<Vec<Tran
 fn descend(
     problem: &Problem,
     factors: &[Factor],
-    pair: &Pair,
+    pair: &RankPair,
     sets: &mut Vec<IndexSet>,
     out: &mut Vec<Transfer>,
 ) {
@@ -245,7 +249,7 @@ fn descend(
     }
 }
 
-pub(super) fn transfer(problem: &Problem, pair: &Pair, sets: Vec<IndexSet>) -> Transfer {
+pub(super) fn transfer(problem: &Problem, pair: &RankPair, sets: Vec<IndexSet>) -> Transfer {
     let lifts = |some: &[(usize, i64)]| {
         let mut turns = if some.is_empty() { Vec::new() } else { vec![0; sets.len()] };
         some.iter().for_each(|(axis, lift)| turns[*axis] = *lift);

@@ -20,7 +20,7 @@ mod rule;
 use factor::factors;
 pub(crate) use factor::{Factor, factor, merged};
 use problem::Me;
-pub(crate) use problem::{Group, Problem, Role, Way, operator};
+pub(crate) use problem::{ClassGroup, Problem, Role, SideDirection, operator};
 
 use crate::{Error, Transfer};
 use pantile_geometry::{Distribution, Rank};

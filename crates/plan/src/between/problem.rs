@@ -27,7 +27,7 @@ impl Me {
     }
 
     /// The place of this rank in a class.
-    pub(crate) fn place(&self, problem: &Problem, class: &Class) -> Option<usize> {
+    pub(crate) fn place(&self, problem: &Problem, class: &DirectionClass) -> Option<usize> {
         if !problem.same_mesh {
             return Some(self.rank);
         }
@@ -39,7 +39,7 @@ impl Me {
 
 /// A direction of one side.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct SideDirection {
     /// The array axis; `None` for a mesh axis that cuts nothing and for boxes.
     pub(crate) axis: Option<usize>,
     /// Its mesh axes in the order taken together, and their extents.
@@ -50,7 +50,7 @@ pub(crate) struct Way {
 
 /// Directions of both sides that must be looked at together.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Class {
+pub(crate) struct DirectionClass {
     /// Numbers of the source's and the target's directions.
     pub(crate) source: Vec<usize>,
     pub(crate) target: Vec<usize>,
@@ -60,7 +60,7 @@ pub(crate) struct Class {
 
 /// Classes that share array axes, and these axes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Group {
+pub(crate) struct ClassGroup {
     pub(crate) classes: Vec<usize>,
     pub(crate) axes: Vec<usize>,
 }
@@ -71,10 +71,10 @@ pub(crate) struct Problem {
     pub(crate) source: Distribution,
     pub(crate) target: Distribution,
     pub(crate) same_mesh: bool,
-    pub(crate) source_ways: Vec<Way>,
-    pub(crate) target_ways: Vec<Way>,
-    pub(crate) classes: Vec<Class>,
-    pub(crate) groups: Vec<Group>,
+    pub(crate) source_ways: Vec<SideDirection>,
+    pub(crate) target_ways: Vec<SideDirection>,
+    pub(crate) classes: Vec<DirectionClass>,
+    pub(crate) groups: Vec<ClassGroup>,
 }
 
 impl Problem {
@@ -216,13 +216,14 @@ fn gap(lacking: &Distribution, kind: Kind, other: &Distribution) -> Option<(usiz
 
 /// Mesh axes that cut nothing are spread over without regard to the elements: what one rank
 /// would have to list because of them must stay listable, and the answer is equal on all ranks.
-fn check_spread(source: &[Way], target: &[Way]) -> Result<(), Error> {
-    let spread = |ways: &[Way], kind: Kind| -> u128 {
+fn check_spread(source: &[SideDirection], target: &[SideDirection]) -> Result<(), Error> {
+    let spread = |ways: &[SideDirection], kind: Kind| -> u128 {
         let free = ways.iter().filter(|way| way.axis.is_none() && way.kind == kind);
         free.flat_map(|way| &way.extents).map(|extent| *extent as u128).product()
     };
-    let holders =
-        |ways: &[Way]| spread(ways, Kind::Copies).saturating_mul(spread(ways, Kind::Terms));
+    let holders = |ways: &[SideDirection]| {
+        spread(ways, Kind::Copies).saturating_mul(spread(ways, Kind::Terms))
+    };
     // Copies that become terms look for a common place; see `Rule::find_anchor`.
     let mixed = spread(source, Kind::Copies) > 1 && spread(target, Kind::Terms) > 1;
     let anchor = if mixed { holders(source).min(holders(target)) } else { 0 };
@@ -234,11 +235,11 @@ fn holds_something(map: &AxisMap) -> bool {
     map.length() > map.uncovered().size()
 }
 
-fn ways(side: &Distribution) -> Vec<Way> {
+fn ways(side: &Distribution) -> Vec<SideDirection> {
     let shape = side.mesh().shape();
     if side.boxes().is_some() {
         let mesh_axes: Vec<usize> = (0..shape.len()).collect();
-        return vec![Way {
+        return vec![SideDirection {
             axis: None,
             mesh_axes,
             extents: shape.to_vec(),
@@ -249,31 +250,44 @@ fn ways(side: &Distribution) -> Vec<Way> {
     for (axis, map) in side.axes().unwrap_or_default().iter().enumerate() {
         let mesh_axes = map.over().to_vec();
         let extents = mesh_axes.iter().map(|axis| shape[*axis]).collect();
-        ways.push(Way { axis: Some(axis), mesh_axes, extents, kind: side.axis_kind(axis) });
+        ways.push(SideDirection {
+            axis: Some(axis),
+            mesh_axes,
+            extents,
+            kind: side.axis_kind(axis),
+        });
     }
     for axis in side.free_mesh_axes() {
         let (mesh_axes, extents) = (vec![axis], vec![shape[axis]]);
-        ways.push(Way { axis: None, mesh_axes, extents, kind: side.mesh_kind(axis) });
+        ways.push(SideDirection { axis: None, mesh_axes, extents, kind: side.mesh_kind(axis) });
     }
     ways
 }
 
 /// All directions together: on different meshes, and with boxes, which lie along every axis.
-fn one_class(source: &[Way], target: &[Way], same_mesh: bool) -> Class {
+fn one_class(
+    source: &[SideDirection],
+    target: &[SideDirection],
+    same_mesh: bool,
+) -> DirectionClass {
     let mut mesh_axes: Vec<usize> = Vec::new();
     if same_mesh {
         mesh_axes = source.iter().flat_map(|way| way.mesh_axes.iter().copied()).collect();
         mesh_axes.sort_unstable();
     }
-    Class { source: (0..source.len()).collect(), target: (0..target.len()).collect(), mesh_axes }
+    DirectionClass {
+        source: (0..source.len()).collect(),
+        target: (0..target.len()).collect(),
+        mesh_axes,
+    }
 }
 
 /// Directions that share a mesh axis form one class; an uncut array axis joins that axis of the
 /// other side.
-fn classes(source: &[Way], target: &[Way]) -> Vec<Class> {
+fn classes(source: &[SideDirection], target: &[SideDirection]) -> Vec<DirectionClass> {
     let count = source.len() + target.len();
     let way = |at: usize| if at < source.len() { &source[at] } else { &target[at - source.len()] };
-    let meet = |a: &Way, b: &Way| {
+    let meet = |a: &SideDirection, b: &SideDirection| {
         let shared = a.mesh_axes.iter().any(|axis| b.mesh_axes.contains(axis));
         let uncut = a.mesh_axes.is_empty() || b.mesh_axes.is_empty();
         shared || (uncut && a.axis.is_some() && a.axis == b.axis)
@@ -291,7 +305,7 @@ fn classes(source: &[Way], target: &[Way]) -> Vec<Class> {
     labels.sort_unstable();
     labels.dedup();
     let class = |wanted: usize| {
-        let mut class = Class::default();
+        let mut class = DirectionClass::default();
         for at in (0..count).filter(|at| label[*at] == wanted) {
             class.mesh_axes.extend(&way(at).mesh_axes);
             if at < source.len() {
@@ -308,14 +322,18 @@ fn classes(source: &[Way], target: &[Way]) -> Vec<Class> {
 }
 
 /// Classes that look at a common array axis.
-fn groups(classes: &[Class], source: &[Way], target: &[Way]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(
+    classes: &[DirectionClass],
+    source: &[SideDirection],
+    target: &[SideDirection],
+) -> Vec<ClassGroup> {
+    let mut groups: Vec<ClassGroup> = Vec::new();
     for (number, class) in classes.iter().enumerate() {
         let of_source = class.source.iter().filter_map(|way| source[*way].axis);
         let of_target = class.target.iter().filter_map(|way| target[*way].axis);
         let mut merged =
-            Group { classes: vec![number], axes: of_source.chain(of_target).collect() };
-        let (meeting, apart): (Vec<Group>, Vec<Group>) = groups
+            ClassGroup { classes: vec![number], axes: of_source.chain(of_target).collect() };
+        let (meeting, apart): (Vec<ClassGroup>, Vec<ClassGroup>) = groups
             .into_iter()
             .partition(|group| group.axes.iter().any(|axis| merged.axes.contains(axis)));
         for group in meeting {

@@ -10,7 +10,7 @@ use pantile_geometry::{Distribution, Holder, Holding, Kind};
 
 use smallvec::{SmallVec, smallvec};
 
-use super::problem::Way;
+use super::problem::SideDirection;
 
 /// Who holds along one direction.
 #[derive(Clone, Copy, Debug)]
@@ -55,15 +55,15 @@ impl Set<'_> {
 
 /// One side of a class for one atom per array axis.
 #[derive(Clone, Debug)]
-pub(crate) struct Side<'a> {
-    pub(crate) ways: SmallVec<[(&'a Way, Set<'a>); 4]>,
-    pub(crate) places: Places<'a>,
+pub(crate) struct ClassSide<'a> {
+    pub(crate) ways: SmallVec<[(&'a SideDirection, Set<'a>); 4]>,
+    pub(crate) places: RankPlaces<'a>,
 }
 
 /// How holders are compared between the sides: by coordinates on the class's mesh axes, or by
 /// world rank.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Places<'a> {
+pub(crate) enum RankPlaces<'a> {
     Coordinates { mesh_axes: &'a [usize], shape: &'a [usize] },
     Ranks(&'a Distribution),
 }
@@ -80,11 +80,11 @@ pub(crate) type Coordinates = SmallVec<[usize; 4]>;
 /// Lifts of one coordinate, nearest first.
 type Turns = SmallVec<[i64; 2]>;
 
-impl Side<'_> {
+impl ClassSide<'_> {
     fn ndim(&self) -> usize {
         match self.places {
-            Places::Coordinates { shape, .. } => shape.len(),
-            Places::Ranks(side) => side.mesh().shape().len(),
+            RankPlaces::Coordinates { shape, .. } => shape.len(),
+            RankPlaces::Ranks(side) => side.mesh().shape().len(),
         }
     }
 
@@ -105,8 +105,8 @@ impl Side<'_> {
     fn place(&self, choice: &[Holder]) -> usize {
         let coordinates = self.coordinates(choice);
         match self.places {
-            Places::Ranks(side) => side.mesh().rank_of(&coordinates),
-            Places::Coordinates { mesh_axes, shape } => {
+            RankPlaces::Ranks(side) => side.mesh().rank_of(&coordinates),
+            RankPlaces::Coordinates { mesh_axes, shape } => {
                 mesh_axes.iter().fold(0, |at, axis| at * shape[*axis] + coordinates[*axis])
             }
         }
@@ -115,8 +115,8 @@ impl Side<'_> {
     /// Coordinate of each direction at a place; `None` if nobody is there.
     fn at(&self, place: usize) -> Option<Coordinates> {
         let coordinates = match self.places {
-            Places::Ranks(side) => side.mesh().coordinates_of(place)?.into(),
-            Places::Coordinates { mesh_axes, shape } => {
+            RankPlaces::Ranks(side) => side.mesh().coordinates_of(place)?.into(),
+            RankPlaces::Coordinates { mesh_axes, shape } => {
                 let mut coordinates: Coordinates = smallvec![0; shape.len()];
                 let mut rest = place;
                 for axis in mesh_axes.iter().rev() {
@@ -126,7 +126,7 @@ impl Side<'_> {
                 coordinates
             }
         };
-        let along = |way: &Way| {
+        let along = |way: &SideDirection| {
             let axes = way.mesh_axes.iter().zip(&way.extents);
             axes.fold(0, |at, (axis, extent)| at * extent + coordinates[*axis])
         };
@@ -163,10 +163,11 @@ impl Side<'_> {
     /// The holder at a place whose lifts are those wanted per array axis, else the nearest.
     fn holder_at(&self, place: usize, wanted: impl Fn(usize) -> Option<i64>) -> Option<Choice> {
         let lifts = self.lifts_at(place)?;
-        let pick = |((coordinate, lifts), (way, _)): ((usize, Turns), &(&Way, Set<'_>))| {
-            let wanted = way.axis.and_then(&wanted).filter(|lift| lifts.contains(lift));
-            Holder { coordinate, lift: wanted.unwrap_or(lifts[0]) }
-        };
+        let pick =
+            |((coordinate, lifts), (way, _)): ((usize, Turns), &(&SideDirection, Set<'_>))| {
+                let wanted = way.axis.and_then(&wanted).filter(|lift| lifts.contains(lift));
+                Holder { coordinate, lift: wanted.unwrap_or(lifts[0]) }
+            };
         Some(lifts.into_iter().zip(&self.ways).map(pick).collect())
     }
 
@@ -231,7 +232,7 @@ impl Side<'_> {
 
     /// True if every place that the other side can name holds.
     fn is_everywhere(&self) -> bool {
-        let common = matches!(self.places, Places::Coordinates { .. });
+        let common = matches!(self.places, RankPlaces::Coordinates { .. });
         common
             && self.ways.iter().all(|(way, set)| match set {
                 Set::Free(_) => true,
@@ -242,8 +243,8 @@ impl Side<'_> {
 
 /// One end of the rule: a side with its owner and its part of the anchor.
 #[derive(Clone, Debug)]
-struct End<'a> {
-    side: Side<'a>,
+struct RuleEnd<'a> {
+    side: ClassSide<'a>,
     owner: Choice,
     /// (s0, c0) or (t0, d0); looked for only where copies could become terms.
     anchor: Option<Choice>,
@@ -254,7 +255,7 @@ struct End<'a> {
 ///
 /// k(d) is what the target picks of the source's Copies, m(s) what the source picks of the
 /// target's Terms: the same rule with source and target, copies and terms exchanged.
-fn pick(from: &End<'_>, by: &End<'_>, kind: Kind, choice: &[Holder]) -> Choice {
+fn pick(from: &RuleEnd<'_>, by: &RuleEnd<'_>, kind: Kind, choice: &[Holder]) -> Choice {
     if !from.side.has(kind) {
         return from.owner.clone();
     }
@@ -270,7 +271,12 @@ fn pick(from: &End<'_>, by: &End<'_>, kind: Kind, choice: &[Holder]) -> Choice {
 
 /// The pairs of the holders of `here` at `place`, as (here, there). `here` is the source with
 /// `kind` Copies, or the target with `kind` Terms.
-fn pairs_at(here: &End<'_>, there: &End<'_>, kind: Kind, place: usize) -> Vec<(Choice, Choice)> {
+fn pairs_at(
+    here: &RuleEnd<'_>,
+    there: &RuleEnd<'_>,
+    kind: Kind,
+    place: usize,
+) -> Vec<(Choice, Choice)> {
     let mut pairs = Vec::new();
     for own in here.side.choices_at(place) {
         let answer = pick(there, here, kind.dual(), &own);
@@ -300,23 +306,23 @@ fn pairs_at(here: &End<'_>, there: &End<'_>, kind: Kind, place: usize) -> Vec<(C
 /// The rule of a class for one atom per array axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule<'a> {
-    source: End<'a>,
-    target: End<'a>,
+    source: RuleEnd<'a>,
+    target: RuleEnd<'a>,
 }
 
 impl<'a> Rule<'a> {
     /// `None` if one of the sides has no holder.
-    pub(crate) fn new(source: Side<'a>, target: Side<'a>) -> Option<Self> {
+    pub(crate) fn new(source: ClassSide<'a>, target: ClassSide<'a>) -> Option<Self> {
         let mixed = source.has(Kind::Copies) && target.has(Kind::Terms);
         let anchor = if mixed { find_anchor(&source, &target) } else { None };
         let (source_anchor, target_anchor) = anchor.unzip();
-        let source = End { owner: source.owner()?, side: source, anchor: source_anchor };
-        let target = End { owner: target.owner()?, side: target, anchor: target_anchor };
+        let source = RuleEnd { owner: source.owner()?, side: source, anchor: source_anchor };
+        let target = RuleEnd { owner: target.owner()?, side: target, anchor: target_anchor };
         Some(Self { source, target })
     }
 
     /// Pairs that the rule lists, and places that it looks at to do so.
-    pub(crate) fn work(source: &Side<'_>, target: &Side<'_>) -> u128 {
+    pub(crate) fn work(source: &ClassSide<'_>, target: &ClassSide<'_>) -> u128 {
         let anchor = if source.has(Kind::Copies) && target.has(Kind::Terms) {
             source.holders().min(target.holders())
         } else {
@@ -326,7 +332,7 @@ impl<'a> Rule<'a> {
     }
 
     /// Source and target, for the coordinates of choices.
-    pub(crate) fn sides(&self) -> (&Side<'a>, &Side<'a>) {
+    pub(crate) fn sides(&self) -> (&ClassSide<'a>, &ClassSide<'a>) {
         (&self.source.side, &self.target.side)
     }
 
@@ -360,7 +366,7 @@ impl<'a> Rule<'a> {
 }
 
 /// The lowest place that holds on both sides, with a holder of each.
-fn find_anchor<'a>(source: &Side<'a>, target: &Side<'a>) -> Option<(Choice, Choice)> {
+fn find_anchor<'a>(source: &ClassSide<'a>, target: &ClassSide<'a>) -> Option<(Choice, Choice)> {
     let (few, other) =
         if source.holders() <= target.holders() { (source, target) } else { (target, source) };
     let owner = few.owner()?;
@@ -370,7 +376,7 @@ fn find_anchor<'a>(source: &Side<'a>, target: &Side<'a>) -> Option<(Choice, Choi
     let place = places.filter(|place| other.lifts_at(*place).is_some()).min()?;
     // The first lift that both have, else the nearest of each.
     let common = |axis: usize| {
-        let lifts = |side: &Side<'_>| {
+        let lifts = |side: &ClassSide<'_>| {
             let at = side.ways.iter().position(|(way, _)| way.axis == Some(axis))?;
             Some(side.lifts_at(place)?.swap_remove(at).1)
         };

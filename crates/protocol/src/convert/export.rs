@@ -209,7 +209,7 @@ struct AxisExport<'a> {
 }
 
 /// Two intervals of one coordinate, as positions of the axis.
-struct Part {
+struct IntervalPair {
     owned: (i64, i64),
     room: (i64, i64),
 }
@@ -275,7 +275,7 @@ impl AxisExport<'_> {
     }
 
     /// Owned part and room of a coordinate.
-    fn part(&self, coordinate: usize) -> Result<Part, Error> {
+    fn part(&self, coordinate: usize) -> Result<IntervalPair, Error> {
         let owned = self.map.owned(coordinate);
         if !self.holds_what_it_owns(coordinate, owned) {
             return Err(self.refuse(format!("coordinate {coordinate} does not hold all it owns")));
@@ -293,7 +293,7 @@ impl AxisExport<'_> {
             let reason = format!("coordinate {coordinate} has room apart from what it owns");
             return Err(self.refuse(reason));
         }
-        Ok(Part { owned, room })
+        Ok(IntervalPair { owned, room })
     }
 
     fn holds_what_it_owns(&self, coordinate: usize, owned: (usize, usize)) -> bool {
@@ -315,7 +315,7 @@ impl AxisExport<'_> {
         };
         self.each(length.saturating_add(before).saturating_add(after), |rank| {
             let coordinate = usize::try_from(rank).unwrap_or_default();
-            let Part { owned, room } = self.part(coordinate)?;
+            let IntervalPair { owned, room } = self.part(coordinate)?;
             let mut padding = (owned.0 - room.0, room.1 - owned.1);
             if coordinate == 0 && !periodic {
                 padding.0 = extra.boundary.0;

@@ -54,25 +54,25 @@ pub fn import_partitioned(partitioned: &Partitioned) -> Result<Distribution, Err
 fn from_dims(ranks: &[Vec<Dim>]) -> Result<Imported, Error> {
     let ndim = ranks.first().map_or(0, Vec::len);
     let mut notes = Vec::new();
-    let lines: Vec<Line> = (0..ndim)
-        .map(|axis| Line::new(axis, ranks.iter().map(|dims| &dims[axis]), &mut notes))
+    let lines: Vec<DimsByRank> = (0..ndim)
+        .map(|axis| DimsByRank::new(axis, ranks.iter().map(|dims| &dims[axis]), &mut notes))
         .collect::<Result<_, _>>()?;
     let names: Vec<String> = (0..ndim).map(|axis| format!("d{axis}")).collect();
     let extents: Vec<(&str, usize)> =
         names.iter().map(String::as_str).zip(lines.iter().map(|line| line.dims.len())).collect();
     let mesh = if ndim == 0 { Mesh::one(0) } else { Mesh::new(&extents)? };
-    let shape: Vec<usize> = lines.iter().map(Line::length).collect::<Result<_, _>>()?;
+    let shape: Vec<usize> = lines.iter().map(DimsByRank::length).collect::<Result<_, _>>()?;
     let make = |exchanged: bool| {
         let axes = lines.iter().zip(&names).map(|(line, name)| line.axis(name, exchanged));
         let axes: Vec<Axis> = axes.collect::<Result<_, Error>>()?;
         Ok::<_, Error>(Distribution::new(&shape, mesh.clone(), axes)?)
     };
-    let extras = lines.iter().map(Line::extra).collect();
+    let extras = lines.iter().map(DimsByRank::extra).collect();
     Ok(Imported { distribution: make(false)?, exchanged: make(true)?, extras, notes })
 }
 
 /// The dimensions of one axis by grid rank, all valid together.
-struct Line {
+struct DimsByRank {
     dims: Vec<Dim>,
     /// The labels in order, if some lie outside the size.
     universe: Option<Vec<i64>>,
@@ -87,7 +87,7 @@ fn unsigned(number: i64) -> Result<usize, Error> {
     })
 }
 
-impl Line {
+impl DimsByRank {
     fn new<'a>(
         axis: usize,
         dims: impl Iterator<Item = &'a Dim>,

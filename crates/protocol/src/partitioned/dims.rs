@@ -15,7 +15,7 @@ const LANGUAGE: &str = "`__partitioned__`";
 const PROTOCOL: &str = "the protocol";
 
 /// One piece of an axis and the grid rank that has it.
-struct Piece {
+struct AxisPiece {
     start: i64,
     extent: i64,
     grid_rank: i64,
@@ -35,11 +35,11 @@ pub fn from_dims(axes: &[Vec<Dim>]) -> Result<Partitioned, Error> {
         let limit = PARTITIONS_MAX;
         return Err(Error::TooMany { what: "partitions", count: total.max(longest), limit });
     }
-    let pieces: Vec<Vec<Piece>> = axes.iter().map(|dims| cut(dims)).collect();
+    let pieces: Vec<Vec<AxisPiece>> = axes.iter().map(|dims| cut(dims)).collect();
     let grid: Vec<i64> = axes.iter().map(|dims| dims.first().map_or(1, grid_size)).collect();
     let mut partitions = BTreeMap::new();
     for position in positions(&tiling) {
-        let own: Vec<&Piece> = position
+        let own: Vec<&AxisPiece> = position
             .iter()
             .zip(&pieces)
             .filter_map(|(at, axis)| usize::try_from(*at).ok().and_then(|at| axis.get(at)))
@@ -78,7 +78,7 @@ fn count(axis: usize, dims: &[Dim]) -> Result<i64, Error> {
     }
 }
 
-fn cut(dims: &[Dim]) -> Vec<Piece> {
+fn cut(dims: &[Dim]) -> Vec<AxisPiece> {
     match dims.first().map(|dim| (dim.kind(), dim.place())) {
         Some((DimKind::Cyclic { block_size, .. }, place)) => {
             let mut pieces = Vec::new();
@@ -86,7 +86,7 @@ fn cut(dims: &[Dim]) -> Vec<Piece> {
             while start < place.size {
                 let extent = (*block_size).min(place.size - start);
                 let grid_rank = start / block_size % place.grid_size;
-                pieces.push(Piece { start, extent, grid_rank });
+                pieces.push(AxisPiece { start, extent, grid_rank });
                 start += extent;
             }
             pieces
@@ -95,7 +95,7 @@ fn cut(dims: &[Dim]) -> Vec<Piece> {
             let piece = |dim: &Dim| {
                 let owned = dim.owned().unwrap_or(0..0);
                 let extent = owned.end.saturating_sub(owned.start);
-                Piece { start: owned.start, extent, grid_rank: dim.place().grid_rank }
+                AxisPiece { start: owned.start, extent, grid_rank: dim.place().grid_rank }
             };
             dims.iter().map(piece).collect()
         }

@@ -13,23 +13,23 @@ use pantile_comm::{
 pub(crate) type Inner = Arc<Mutex<Option<Box<dyn Transport>>>>;
 
 /// Where the user's program is; nothing where calls know it themselves.
-pub(crate) type Line = Arc<Mutex<Option<Place>>>;
+pub(crate) type UserLine = Arc<Mutex<Option<Place>>>;
 
 /// A transport around another one.
 ///
 /// Several may be around the same one, as those of arrays and of partitions on the one MPI of a
 /// process: operations do not overlap, because all of them are called by one thread.
-pub(crate) struct End {
+pub(crate) struct SharedEnd {
     inner: Inner,
-    line: Line,
+    line: UserLine,
     rank: Rank,
     size: usize,
     has_windows: bool,
 }
 
-impl End {
+impl SharedEnd {
     /// The end of `rank` among `size`, around `inner`.
-    pub(crate) fn new(inner: &Inner, line: &Line, (rank, size): (Rank, usize)) -> Self {
+    pub(crate) fn new(inner: &Inner, line: &UserLine, (rank, size): (Rank, usize)) -> Self {
         let has_windows = held(inner).as_mut().is_some_and(|end| end.windows().is_some());
         Self { inner: Arc::clone(inner), line: Arc::clone(line), rank, size, has_windows }
     }
@@ -71,7 +71,7 @@ pub(crate) fn held(inner: &Inner) -> MutexGuard<'_, Option<Box<dyn Transport>>> 
     inner.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Transport for End {
+impl Transport for SharedEnd {
     fn name(&self) -> &'static str {
         held(&self.inner).as_ref().map_or("none", |inner| inner.name())
     }
@@ -134,7 +134,7 @@ impl Transport for End {
     }
 }
 
-impl Windows for End {
+impl Windows for SharedEnd {
     fn open(&mut self, to: Rank, memory: &Memory) -> Result<(), CommError> {
         self.with_windows(|windows| windows.open(to, memory))
             .unwrap_or_else(|| self.with(|_| Ok(())))

@@ -6,11 +6,12 @@ use pantile::geometry::halo::{AxisHalo, Blocks, CustomLayer, HaloError, Window, 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-type Pair = (usize, usize);
+type Interval = (usize, usize);
 
 /// Input and output; signed, received and sent widths; the needed part; explicit padding, the
 /// needed cells, and padding that is no data.
-type Row = (Pair, Pair, (i64, i64), Pair, Pair, Pair, (Pair, Pair, Pair));
+type Row =
+    (Interval, Interval, (i64, i64), Interval, Interval, Interval, (Interval, Interval, Interval));
 
 /// The rows of all workers along one axis, whose blocks have these extents. The window is kernel,
 /// stride, padding and dilation; if `layer` its padding is data of the workers at the edges.

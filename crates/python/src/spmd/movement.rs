@@ -20,10 +20,10 @@ use crate::buffer::{Room, dtype_of, elements_of};
 #[pyclass(frozen)]
 pub(crate) struct Movement {
     seat: Option<Arc<Seat>>,
-    kind: Kind,
+    kind: CellMovementKind,
 }
 
-enum Kind {
+enum CellMovementKind {
     Broadcast(Broadcast),
     SumReduce(SumReduce),
     AllSumReduce(AllSumReduce),
@@ -33,7 +33,7 @@ enum Kind {
     HaloExchange(HaloExchange),
 }
 
-impl Kind {
+impl CellMovementKind {
     fn apply<T: Element>(&self, x: &Tensor<T>, back: bool) -> Result<Tensor<T>, Error> {
         macro_rules! each {
             ($($name:ident),*) => {
@@ -56,7 +56,7 @@ impl Kind {
 }
 
 impl Movement {
-    fn new(team: &Team, kind: Result<Kind, Error>) -> PyResult<Self> {
+    fn new(team: &Team, kind: Result<CellMovementKind, Error>) -> PyResult<Self> {
         let kind = kind.map_err(|error| exception(&error))?;
         Ok(Self { seat: team.seat().cloned(), kind })
     }
@@ -90,7 +90,10 @@ impl Movement {
     ) -> PyResult<Self> {
         let transpose = Transpose { source: transpose.0, target: transpose.1 };
         let made = Broadcast::transposed(&x.lined()?, &y.lined()?, transpose);
-        Self::new(x, made.map(|one| Kind::Broadcast(one.preserve_batch(preserve_batch))))
+        Self::new(
+            x,
+            made.map(|one| CellMovementKind::Broadcast(one.preserve_batch(preserve_batch))),
+        )
     }
 
     #[staticmethod]
@@ -102,31 +105,37 @@ impl Movement {
     ) -> PyResult<Self> {
         let transpose = Transpose { source: transpose.0, target: transpose.1 };
         let made = SumReduce::transposed(&x.lined()?, &y.lined()?, transpose);
-        Self::new(x, made.map(|one| Kind::SumReduce(one.preserve_batch(preserve_batch))))
+        Self::new(
+            x,
+            made.map(|one| CellMovementKind::SumReduce(one.preserve_batch(preserve_batch))),
+        )
     }
 
     #[staticmethod]
     fn all_sum_reduce(x: &Team, axes: Vec<isize>, keep: bool) -> PyResult<Self> {
         let made = AllSumReduce::new(&x.grid()?, &choice(axes, keep));
-        Self::new(x, made.map(Kind::AllSumReduce))
+        Self::new(x, made.map(CellMovementKind::AllSumReduce))
     }
 
     #[staticmethod]
     fn repartition(x: &Team, y: &Team, preserve_batch: bool) -> PyResult<Self> {
         let made = Repartition::new(&x.grid()?, &y.grid()?);
-        Self::new(x, made.map(|one| Kind::Repartition(one.preserve_batch(preserve_batch))))
+        Self::new(
+            x,
+            made.map(|one| CellMovementKind::Repartition(one.preserve_batch(preserve_batch))),
+        )
     }
 
     #[staticmethod]
     fn all_gather(x: &Team, axes: Vec<isize>, keep: bool) -> PyResult<Self> {
         let made = AllGather::new(&x.grid()?, &choice(axes, keep));
-        Self::new(x, made.map(Kind::AllGather))
+        Self::new(x, made.map(CellMovementKind::AllGather))
     }
 
     #[staticmethod]
     fn reduce_scatter(x: &Team, axes: Vec<isize>, keep: bool) -> PyResult<Self> {
         let made = ReduceScatter::new(&x.grid()?, &choice(axes, keep));
-        Self::new(x, made.map(Kind::ReduceScatter))
+        Self::new(x, made.map(CellMovementKind::ReduceScatter))
     }
 
     /// Per axis the widths at each coordinate, and whether its ends are neighbours.
@@ -140,7 +149,7 @@ impl Movement {
             })
             .collect();
         let made = HaloExchange::new(&x.grid()?, &widths);
-        Self::new(x, made.map(Kind::HaloExchange))
+        Self::new(x, made.map(CellMovementKind::HaloExchange))
     }
 
     /// Moves the elements of a type and shape whose bytes are given, or, if `back`, applies the

@@ -10,7 +10,7 @@ use pantile_comm::{Call, Communicator, Memory, Transport};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::end::{End, Inner, Line, held};
+use super::end::{Inner, SharedEnd, UserLine, held};
 use super::team::Team;
 use crate::place::user_place;
 use crate::world::{PantileError, launch};
@@ -19,13 +19,13 @@ use crate::world::{PantileError, launch};
 pub(crate) struct Seat {
     pub(crate) world: spmd::RankContext,
     inner: Inner,
-    line: Line,
+    line: UserLine,
 }
 
 impl Seat {
     fn new(inner: &Inner, (rank, size): (usize, usize)) -> PyResult<Arc<Self>> {
-        let line = Line::default();
-        let end = End::new(inner, &line, (rank, size));
+        let line = UserLine::default();
+        let end = SharedEnd::new(inner, &line, (rank, size));
         let world = spmd::RankContext::new(Communicator::new(Box::new(end)));
         let threads = Environment::of_process().threads().map_err(|error| launch(&error))?;
         let set = world.engine().set_threads(threads);
@@ -164,7 +164,7 @@ fn place_of(inner: &Inner) -> (usize, usize) {
 /// The session on the processes of a job.
 pub(crate) fn process_session(launch: &Launch) -> Result<array::Session, LaunchError> {
     let inner = process()?;
-    let end = End::new(&inner, &Line::default(), place_of(&inner));
+    let end = SharedEnd::new(&inner, &UserLine::default(), place_of(&inner));
     launch.session_on(Communicator::new(Box::new(end)))
 }
 

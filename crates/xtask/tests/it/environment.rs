@@ -42,7 +42,10 @@ fn every_variable_is_in_the_table() {
     let table = files.iter().find(|file| file.path == READERS[0]).expect("the table is there");
     let mut missing = Vec::new();
     for file in files.iter().filter(|file| READERS.contains(&file.path.as_str())) {
-        if file.path.contains("testkit") || file.path.contains("xtask") || file.path.ends_with("slow.rs") {
+        if file.path.contains("testkit")
+            || file.path.contains("xtask")
+            || file.path.ends_with("slow.rs")
+        {
             continue;
         }
         let named = file.text.split('"').filter(|word| {

@@ -2,8 +2,8 @@
 
 use pantile_bounds::{CURVE, Copied, Formula, MARKET, Prices, Six, Triad, Waves, write};
 
-use super::{Setting, program};
-use crate::bench::case::{Case, Site, Way};
+use super::{CaseSize, program};
+use crate::bench::case::{Case, HandLoop, Site};
 
 /// Writes a formula to this thread's part of the result.
 fn by<F: Formula>(site: &Site<'_>, formula: F, streaming: bool) {
@@ -26,11 +26,11 @@ macro_rules! ways {
 }
 
 /// All of them, in memory and in the caches.
-pub(super) fn all(setting: Setting) -> Vec<Case> {
-    let mut copy: Vec<Way> = ways!(Copied);
+pub(super) fn all(setting: CaseSize) -> Vec<Case> {
+    let mut copy: Vec<HandLoop> = ways!(Copied);
     copy.push(("memcpy", |site| site.own(0).as_mut_slice().copy_from_slice(site.part(0))));
     let prices = prices();
-    let list: [(&'static str, usize, &str, Vec<Way>, f64); 5] = [
+    let list: [(&'static str, usize, &str, Vec<HandLoop>, f64); 5] = [
         ("copy a", 1, COPY, copy, 0.90),
         ("triad a + 3 b", 2, TRIAD, ways!(Triad), 0.90),
         ("a b + c d - e / f", 6, SIX, ways!(Six), 0.70),

@@ -6,7 +6,7 @@ mod small;
 mod stencils;
 mod sums;
 
-use super::case::{Case, Group};
+use super::case::{Case, FigureGroup};
 use super::figure::Aim;
 
 /// Elements of arrays in memory, and of those in the caches.
@@ -20,7 +20,7 @@ pub(super) fn all(ranks: &[usize], scale: f64) -> Vec<Case> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut cases = Vec::new();
     for &ranks in ranks {
-        let setting = Setting { ranks, scale, cores };
+        let setting = CaseSize { ranks, scale, cores };
         cases.extend(maps::all(setting));
         cases.extend(sums::all(setting));
         cases.extend(stencils::all(setting));
@@ -43,13 +43,13 @@ pub(super) fn all(ranks: &[usize], scale: f64) -> Vec<Case> {
 
 /// For how many ranks, and how large.
 #[derive(Clone, Copy, Debug)]
-struct Setting {
+struct CaseSize {
     ranks: usize,
     scale: f64,
     cores: usize,
 }
 
-impl Setting {
+impl CaseSize {
     /// About `whole` elements.
     fn count(self, whole: usize) -> usize {
         scaled(whole, self.scale).max(64 * self.ranks)
@@ -64,8 +64,8 @@ impl Setting {
     /// caches.
     fn in_both(self, name: &'static str, aim: f64) -> [Case; 2] {
         let places = [
-            (Group::Memory, self.count(COUNTS[0]), self.at_least(aim)),
-            (Group::Caches, COUNTS[1].max(64 * self.ranks), None),
+            (FigureGroup::Memory, self.count(COUNTS[0]), self.at_least(aim)),
+            (FigureGroup::Caches, COUNTS[1].max(64 * self.ranks), None),
         ];
         places.map(|(group, count, aim)| Case {
             aim,
@@ -128,9 +128,9 @@ mod tests {
                 assert!(case.shape[0] >= 4 * ranks, "{}", case.name);
             }
         }
-        let setting = Setting { ranks: 1, scale: 1.0, cores: 1 };
+        let setting = CaseSize { ranks: 1, scale: 1.0, cores: 1 };
         assert_eq!(setting.at_least(0.5), Some(Aim::Ratio(0.5)));
-        assert_eq!(Setting { ranks: 2, ..setting }.at_least(0.5), None);
+        assert_eq!(CaseSize { ranks: 2, ..setting }.at_least(0.5), None);
         assert_eq!((setting.count(COUNTS[0]), setting.side(SIDES[0])), (16_000_000, 8192));
     }
 }

@@ -3,11 +3,11 @@
 use pantile_bounds::{Rows, add_one, add_turned, add_turned_by_8, turned, turned_by_8};
 
 use super::stencils::ITERATIONS;
-use super::{SIDES, Setting, program};
-use crate::bench::case::{Case, Group, Site};
+use super::{CaseSize, SIDES, program};
+use crate::bench::case::{Case, FigureGroup, Site};
 
 /// All of them.
-pub(super) fn all(setting: Setting) -> Vec<Case> {
+pub(super) fn all(setting: CaseSize) -> Vec<Case> {
     let (ranks, side) = (setting.ranks, setting.side(SIDES[1]));
     let shape = [side, side];
     let by_hand: fn(&Site<'_>) = |site| site.own(0).as_mut_slice().copy_from_slice(site.part(0));
@@ -15,7 +15,7 @@ pub(super) fn all(setting: Setting) -> Vec<Case> {
         text: program(&shape, 0, 1, ("!c", COLUMNS)),
         by_hand: vec![("memcpy of as many bytes", by_hand)],
         aim: setting.at_least(1.0 / 1.3),
-        ..Case::base(Group::Movements, "row blocks to column blocks", ranks, &shape)
+        ..Case::base(FigureGroup::Movements, "row blocks to column blocks", ranks, &shape)
     };
     let transpose = Case {
         text: program(&shape, 0, 1, ("!g", TURNED)),
@@ -24,7 +24,7 @@ pub(super) fn all(setting: Setting) -> Vec<Case> {
             ("loop over blocks of 8x8", |site| turn(site, turned_by_8)),
         ],
         aim: setting.at_least(1.0 / 1.2),
-        ..Case::base(Group::Movements, "transpose", ranks, &shape)
+        ..Case::base(FigureGroup::Movements, "transpose", ranks, &shape)
     };
     let mut cases = vec![research(setting, &shape), transpose];
     // One rank has all rows and all columns.
@@ -35,17 +35,17 @@ pub(super) fn all(setting: Setting) -> Vec<Case> {
 }
 
 /// A loop that turns columns of rows into rows: target, first column, number of rows, rows.
-type Turn = fn(&mut [f64], usize, usize, Rows<'_>);
+type TransposeLoop = fn(&mut [f64], usize, usize, Rows<'_>);
 
 /// This thread's rows of the transposed matrix.
-fn turn(site: &Site<'_>, by: Turn) {
+fn turn(site: &Site<'_>, by: TransposeLoop) {
     let (count, columns) = site.extents();
     let row = |row: usize| &site.input(0)[row * columns..][..columns];
     by(site.own(0).as_mut_slice(), site.rows().0, count, &row);
 }
 
 /// All iterations of the research kernel; threads look at each other's rows.
-fn iterate(site: &Site<'_>, by: Turn) {
+fn iterate(site: &Site<'_>, by: TransposeLoop) {
     for _ in 0..ITERATIONS {
         let parts = site.look(0);
         let row = |row: usize| site.row(&parts, row);
@@ -57,7 +57,7 @@ fn iterate(site: &Site<'_>, by: Turn) {
     }
 }
 
-fn research(setting: Setting, shape: &[usize]) -> Case {
+fn research(setting: CaseSize, shape: &[usize]) -> Case {
     let body = format!(
         "%first = arith.constant 0 : index\n%turns = arith.constant {ITERATIONS} : index\n\
          %step = arith.constant 1 : index\n%unit = arith.constant 1.0 : f64\n\
@@ -79,7 +79,7 @@ fn research(setting: Setting, shape: &[usize]) -> Case {
         ],
         steps: ITERATIONS,
         aim: setting.at_least(0.90),
-        ..Case::base(Group::Research, "PRK transpose", setting.ranks, shape)
+        ..Case::base(FigureGroup::Research, "PRK transpose", setting.ranks, shape)
     }
 }
 

@@ -3,8 +3,8 @@
 use pantile_bounds::jacobi;
 
 use super::stencils::{FIVE, QUARTER};
-use super::{Setting, program};
-use crate::bench::case::{Case, Group, Site};
+use super::{CaseSize, program};
+use crate::bench::case::{Case, FigureGroup, Site};
 use crate::bench::figure::Aim;
 
 /// Steps in time within one program.
@@ -14,7 +14,7 @@ const STEPS: usize = 100;
 const SIDE: usize = 64;
 
 /// All of them.
-pub(super) fn all(setting: Setting) -> Vec<Case> {
+pub(super) fn all(setting: CaseSize) -> Vec<Case> {
     let steps = steps(setting.ranks);
     match setting.ranks {
         1 => vec![one(), steps],
@@ -32,7 +32,7 @@ fn one() -> Case {
             pairs.for_each(|(own, a)| *own = a + 1.0);
         })],
         aim: Some(Aim::Within(2e-6)),
-        ..Case::base(Group::Small, "a + 1, a known program", 1, &[1000])
+        ..Case::base(FigureGroup::Small, "a + 1, a known program", 1, &[1000])
     }
 }
 
@@ -59,7 +59,7 @@ fn steps(ranks: usize) -> Case {
         })],
         steps: STEPS,
         aim: (ranks == 1).then_some(Aim::Beyond(1e-5)),
-        ..Case::base(Group::Small, "a step in time, stencil of 5 points", ranks, &shape)
+        ..Case::base(FigureGroup::Small, "a step in time, stencil of 5 points", ranks, &shape)
     }
 }
 

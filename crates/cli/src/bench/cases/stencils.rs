@@ -2,28 +2,28 @@
 
 use pantile_bounds::{Four, STAR, add_one, add_star, write};
 
-use super::{SIDES, Setting, program};
-use crate::bench::case::{Case, Group, Site};
+use super::{CaseSize, SIDES, program};
+use crate::bench::case::{Case, FigureGroup, Site};
 use crate::bench::figure::Aim;
 
 /// Iterations of a research kernel within one run.
 pub(super) const ITERATIONS: usize = 5;
 
 /// All of them.
-pub(super) fn all(setting: Setting) -> Vec<Case> {
+pub(super) fn all(setting: CaseSize) -> Vec<Case> {
     let ranks = setting.ranks;
     let five = setting.at_least(if ranks == 1 { 0.85 } else { 0.70 });
     let (big, small) = (setting.side(SIDES[0]), SIDES[2].max(4 * ranks));
     vec![
-        five_points(Group::Memory, ranks, big, five),
-        star(Group::Memory, ranks, big, setting.at_least(0.85)),
-        five_points(Group::Caches, ranks, small, None),
-        star(Group::Caches, ranks, small, None),
+        five_points(FigureGroup::Memory, ranks, big, five),
+        star(FigureGroup::Memory, ranks, big, setting.at_least(0.85)),
+        five_points(FigureGroup::Caches, ranks, small, None),
+        star(FigureGroup::Caches, ranks, small, None),
         research(ranks, setting.side(SIDES[1]), setting.at_least(0.90)),
     ]
 }
 
-fn five_points(group: Group, ranks: usize, side: usize, aim: Option<Aim>) -> Case {
+fn five_points(group: FigureGroup, ranks: usize, side: usize, aim: Option<Aim>) -> Case {
     let shape = [side, side];
     Case {
         text: program(&shape, 2, 1, ("!g", &format!("{QUARTER}{FIVE}return %r : !g"))),
@@ -53,7 +53,7 @@ fn means(site: &Site<'_>, streaming: bool) {
     }
 }
 
-fn star(group: Group, ranks: usize, side: usize, aim: Option<Aim>) -> Case {
+fn star(group: FigureGroup, ranks: usize, side: usize, aim: Option<Aim>) -> Case {
     let shape = [side, side];
     Case {
         text: program(&shape, 4, 2, ("!g", &format!("{}return %r : !g", add_star_text()))),
@@ -108,7 +108,7 @@ fn research(ranks: usize, side: usize, aim: Option<Aim>) -> Case {
         })],
         steps: ITERATIONS,
         aim,
-        ..Case::base(Group::Research, "PRK stencil", ranks, &shape)
+        ..Case::base(FigureGroup::Research, "PRK stencil", ranks, &shape)
     }
 }
 

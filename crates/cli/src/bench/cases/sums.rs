@@ -2,11 +2,11 @@
 
 use pantile_bounds::{dot, sum};
 
-use super::{Setting, program};
+use super::{CaseSize, program};
 use crate::bench::case::{Case, Site};
 
 /// All of them, in memory and in the caches.
-pub(super) fn all(setting: Setting) -> Vec<Case> {
+pub(super) fn all(setting: CaseSize) -> Vec<Case> {
     let list: [(_, _, _, fn(&Site<'_>), _); 2] = [
         ("exact sum(a)", 1, SUM, |site| say(site, sum(site.part(0))), 0.83),
         ("exact sum(a b)", 2, DOT, |site| say(site, dot(site.part(0), site.part(1))), 0.75),
