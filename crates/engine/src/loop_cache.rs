@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pantile_kernels::lanes::Program;
-use pantile_lanes::Body;
+use pantile_kernels::lanes::LoopProgram;
+use pantile_lanes::LoopBody;
 
 use crate::Error;
 
@@ -15,14 +15,14 @@ const KEPT: usize = 64;
 #[derive(Clone, Default)]
 pub(crate) struct LoopCache(Arc<Mutex<Kept>>);
 
-type Kept = VecDeque<(Body, Arc<Program>)>;
+type Kept = VecDeque<(LoopBody, Arc<LoopProgram>)>;
 
 impl LoopCache {
     /// The loop of a body, compiled now if it is new.
     ///
     /// # Errors
     /// The body cannot be compiled.
-    pub(crate) fn compiled(&self, body: &Body) -> Result<Arc<Program>, Error> {
+    pub(crate) fn compiled(&self, body: &LoopBody) -> Result<Arc<LoopProgram>, Error> {
         // Ranks that want the same loop wait for the first of them.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // The newest is the most likely one: all ranks want it.
@@ -32,7 +32,7 @@ impl LoopCache {
         if kept.len() >= KEPT {
             kept.pop_front();
         }
-        let program = Arc::new(Program::compile(body)?);
+        let program = Arc::new(LoopProgram::compile(body)?);
         kept.push_back((body.clone(), Arc::clone(&program)));
         Ok(program)
     }
@@ -45,8 +45,8 @@ mod tests {
     use super::*;
 
     /// A body with so many inputs, of which it gives the first.
-    fn body(inputs: usize) -> Body {
-        let mut body = Body::new();
+    fn body(inputs: usize) -> LoopBody {
+        let mut body = LoopBody::new();
         let nodes: Vec<_> = (0..inputs).map(|_| body.input(DType::F64).unwrap()).collect();
         body.output(nodes[0]);
         body

@@ -59,7 +59,7 @@ impl Combination {
     }
 
     /// Calls `visitor` with the machine's type and operation of this combination. Wrapping
-    /// arithmetic does not see the sign, and truth values are bytes of 0 and 1, so several
+    /// arithmetic does not see the sign, and bools are bytes of 0 and 1, so several
     /// combinations share one.
     pub(crate) fn visit<V: Visitor>(self, visitor: V) -> V::Output {
         use Operator::{And, Max, Min, Or, Prod, Sum};
@@ -188,7 +188,7 @@ impl Visitor for Single<'_> {
         let read = |scalar: &Scalar| bytemuck::pod_read_unaligned::<T>(scalar.as_bytes());
         let value = O::apply(read(self.one), read(self.other));
         let scalar = Scalar::from_bytes(self.dtype, bytemuck::bytes_of(&value));
-        scalar.expect("operations on truth values give truth values")
+        scalar.expect("operations on bools give bools")
     }
 }
 

@@ -10,8 +10,8 @@
 //! matrices.
 //!
 //! This crate must never contain communication, threads, I/O or clocks. `unsafe` is in [`pack`],
-//! [`lanes`], [`reduce`], [`contract`] and the choice of instruction sets alone. Read [`Layout`] and [`Nest`]
-//! first, for loop bodies [`lanes::Program`].
+//! [`lanes`], [`reduce`], [`contract`] and the choice of instruction sets alone. Read [`Layout`]
+//! and [`Nest`] first, for loop bodies [`lanes::LoopProgram`].
 //!
 //! ```
 //! use pantile_geometry::{IndexSet, Slab};

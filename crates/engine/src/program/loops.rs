@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use pantile_ir::lower::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Part, Places, SlotId};
-use pantile_kernels::lanes::{Program, RawSource, RawTarget, Scratch, map_raw};
+use pantile_kernels::lanes::{LoopProgram, RawSource, RawTarget, Scratch, map_raw};
 use pantile_kernels::{DType, Error as KernelError};
-use pantile_lanes::Body;
+use pantile_lanes::LoopBody;
 use smallvec::SmallVec;
 
 use super::cut::Cut;
@@ -222,7 +222,7 @@ impl BoxLoop {
     /// Runs a program over some rows of the box.
     pub(crate) fn map_rows(
         &self,
-        program: &Program,
+        program: &LoopProgram,
         rows: Range<usize>,
         tiles: Tiles<'_>,
         scratch: &mut Scratch,
@@ -233,7 +233,7 @@ impl BoxLoop {
     /// Runs a program over the box.
     pub(crate) fn map(
         &self,
-        program: &Program,
+        program: &LoopProgram,
         tiles: Tiles<'_>,
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
@@ -249,7 +249,7 @@ impl BoxLoop {
 
     fn map_piece(
         &self,
-        program: &Program,
+        program: &LoopProgram,
         tiles: Tiles<'_>,
         piece: &Piece,
         scratch: &mut Scratch,
@@ -270,7 +270,7 @@ impl BoxLoop {
 
 /// Elements copied as they are from one tile to another.
 pub(crate) struct BoxCopy {
-    program: Program,
+    program: LoopProgram,
     lanes: BoxLoop,
 }
 
@@ -287,7 +287,7 @@ impl BoxCopy {
             DType::C128 => (DType::F64, &[Part::Real, Part::Imaginary]),
             real => (real, &[Part::Whole]),
         };
-        let mut body = Body::new();
+        let mut body = LoopBody::new();
         for _ in parts {
             let node = body.input(lane).map_err(KernelError::from)?;
             body.output(node);
@@ -299,7 +299,7 @@ impl BoxCopy {
             writes: parts.iter().map(|part| LanePlaces::new(to.0, *part, to.1)).collect(),
             cost: 2 * dtype.bytes(),
         };
-        Ok(Self { program: Program::compile(&body)?, lanes })
+        Ok(Self { program: LoopProgram::compile(&body)?, lanes })
     }
 
     /// The copy of what lies outside of a region.

@@ -110,7 +110,7 @@ const UNSAFE: [&str; 24] = [
     "crates/kernels/src/reduce/",
     "crates/kernels/src/contract/",
     "crates/kernels/src/exact/flags/",
-    "crates/kernels/src/exact/pairs.rs",
+    "crates/kernels/src/exact/binned_avx2.rs",
     "crates/kernels/src/simd.rs",
     "crates/engine/src/span.rs",
     "crates/engine/src/tile.rs",
