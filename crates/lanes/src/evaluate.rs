@@ -2,7 +2,7 @@
 
 use crate::{
     BinaryOp, DType, Element, Error, LaneNode, LaneOp, LookupTable, LoopBody, Scalar, UnaryOp,
-    expand,
+    dispatch, expand,
 };
 
 /// The outputs of a body for one element with these inputs.
@@ -93,20 +93,10 @@ impl Primitive {
 }
 
 fn on_type(dtype: DType, compute: &Primitive) -> Option<Scalar> {
-    match dtype {
-        DType::Bool => compute.run::<bool>(),
-        DType::I8 => compute.run::<i8>(),
-        DType::I16 => compute.run::<i16>(),
-        DType::I32 => compute.run::<i32>(),
-        DType::I64 => compute.run::<i64>(),
-        DType::U8 => compute.run::<u8>(),
-        DType::U16 => compute.run::<u16>(),
-        DType::U32 => compute.run::<u32>(),
-        DType::U64 => compute.run::<u64>(),
-        DType::F32 => compute.run::<f32>(),
-        DType::F64 => compute.run::<f64>(),
-        DType::C64 | DType::C128 => None,
-    }
+    dispatch!(dtype, T {
+        bool | integers | floats => compute.run::<T>(),
+        complex => None,
+    })
 }
 
 /// The primitive operations on one Rust type; `None` where a body has no such node.
@@ -143,19 +133,10 @@ macro_rules! cast_of_number {
             reason = "casts of lanes wrap, saturate or round, as `as` does"
         )]
         fn cast(self, to: DType) -> Option<Scalar> {
-            Some(match to {
-                DType::Bool => Scalar::of(self != $zero),
-                DType::I8 => Scalar::of(self as i8),
-                DType::I16 => Scalar::of(self as i16),
-                DType::I32 => Scalar::of(self as i32),
-                DType::I64 => Scalar::of(self as i64),
-                DType::U8 => Scalar::of(self as u8),
-                DType::U16 => Scalar::of(self as u16),
-                DType::U32 => Scalar::of(self as u32),
-                DType::U64 => Scalar::of(self as u64),
-                DType::F32 => Scalar::of(self as f32),
-                DType::F64 => Scalar::of(self as f64),
-                DType::C64 | DType::C128 => return None,
+            dispatch!(to, T {
+                bool => Some(Scalar::of(self != $zero)),
+                integers | floats => Some(Scalar::of(self as T)),
+                complex => None,
             })
         }
     };

@@ -9,6 +9,7 @@
 //! Read [`LoopBody`] first.
 
 mod body;
+mod dispatch;
 mod dtype;
 mod error;
 mod evaluate;

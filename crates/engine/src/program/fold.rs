@@ -3,7 +3,7 @@
 use pantile_comm::Rank;
 use pantile_ir::lower::{Executable, Finish, Fold as Folding, Part, Places, Product};
 use pantile_kernels::reduce::{LaneFold, ProductFactor, tree_product};
-use pantile_kernels::{Complex, DType, ExactSum};
+use pantile_kernels::{Complex, DType, ExactSum, dispatch};
 
 use super::loops;
 use crate::Tile;
@@ -108,13 +108,10 @@ impl PreparedProduct {
     }
 
     pub(crate) fn run(&self, tiles: &mut [Tile]) {
-        match tiles[self.from.0].dtype() {
-            DType::F32 => self.run_as::<f32>(tiles),
-            DType::F64 => self.run_as::<f64>(tiles),
-            DType::C64 => self.run_as::<Complex<f32>>(tiles),
-            DType::C128 => self.run_as::<Complex<f64>>(tiles),
+        dispatch!(tiles[self.from.0].dtype(), T {
+            floats | complex => self.run_as::<T>(tiles),
             _ => {}
-        }
+        });
     }
 
     fn run_as<T: ProductFactor + Canonical>(&self, tiles: &mut [Tile]) {

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "looks into tables through pointers")]
 
-use pantile_lanes::{BinaryOp, DType, UnaryOp};
+use pantile_lanes::{BinaryOp, DType, UnaryOp, dispatch};
 
 use super::kernel::{Kernel, KernelCall, Unaligned, kernel};
 use super::ops;
@@ -24,11 +24,10 @@ macro_rules! unsigned {
 /// An operation on floats.
 macro_rules! floats {
     ($dtype:ident, $vectors:ident, $op:ident) => {
-        match $dtype {
-            DType::F32 => Some(kernel::<ops::$op<f32>>($vectors)),
-            DType::F64 => Some(kernel::<ops::$op<f64>>($vectors)),
+        dispatch!($dtype, T {
+            floats => Some(kernel::<ops::$op<T>>($vectors)),
             _ => None,
-        }
+        })
     };
 }
 

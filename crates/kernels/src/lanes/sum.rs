@@ -9,7 +9,7 @@
 
 use std::ops::{Add, Sub};
 
-use pantile_lanes::{DType, SumTerms};
+use pantile_lanes::{DType, SumTerms, dispatch};
 
 use super::kernel::{CHUNK, LaneSlot, Unaligned};
 use crate::ExactSum;
@@ -22,11 +22,10 @@ pub(super) type Adds = unsafe fn(*mut u8, &[LaneSlot; SumTerms::MOST], usize, Ve
 
 /// The loop that sums so many lanes of a type.
 pub(super) fn adds(dtype: DType, count: usize) -> Option<Adds> {
-    match dtype {
-        DType::F32 => of::<f32>(count),
-        DType::F64 => of::<f64>(count),
+    dispatch!(dtype, T {
+        floats => of::<T>(count),
         _ => None,
-    }
+    })
 }
 
 fn of<T: Float>(count: usize) -> Option<Adds> {
