@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pantile_engine::{DType, Element};
+use pantile_engine::{Element, dispatch};
 use pantile_ir::Complex;
 use pantile_plan::{Machine, Terrain};
 
@@ -204,18 +204,6 @@ fn nested(texts: &[String], shape: &[usize], indent: usize, out: &mut String) {
     out.push(']');
 }
 
-macro_rules! texts {
-    ($array:expr; $($dtype:ident $type:ty),*) => {
-        match $array.dtype() {
-            $(DType::$dtype => $array.to_vec::<$type>().map(|list| {
-                list.iter().map(|value| format!("{value:?}")).collect::<Vec<String>>()
-            }),)*
-            DType::C64 => $array.to_vec::<Complex<f32>>().map(|list| list.iter().map(complex).collect()),
-            DType::C128 => $array.to_vec::<Complex<f64>>().map(|list| list.iter().map(complex).collect()),
-        }
-    };
-}
-
 fn complex<T: fmt::Debug + Copy>(value: &Complex<T>) -> String {
     format!("({:?}, {:?})", value.re, value.im)
 }
@@ -228,7 +216,12 @@ impl fmt::Display for Array {
         if self.size() > SHOWN {
             return write!(f, "array of {} with shape {:?}", self.dtype(), self.shape());
         }
-        let texts = texts!(self; Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
+        let texts = dispatch!(self.dtype(), T {
+            bool | integers | floats => self.to_vec::<T>().map(|list| {
+                list.iter().map(|value| format!("{value:?}")).collect::<Vec<String>>()
+            }),
+            complex => self.to_vec::<T>().map(|list| list.iter().map(complex).collect()),
+        });
         match texts {
             Err(fault) => write!(f, "fault: {fault}"),
             Ok(texts) => {

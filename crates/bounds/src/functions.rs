@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use pantile_lanes::expand::expansion;
-use pantile_lanes::{Function, Op};
+use pantile_lanes::{LaneFunction, LaneOp};
 
 use crate::Formula;
 use crate::formula::formulas;
@@ -12,7 +12,7 @@ use crate::formula::formulas;
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 const LN2: [f64; 2] = floats([0x3fe6_2e42_fefa_3800, 0x3d2e_f357_93c7_6730]);
-const TURN: [f64; 4] = floats([
+const QUARTER: [f64; 4] = floats([
     0x3fe4_5f30_6dc9_c883,
     0x3ff9_21fb_5444_2d18,
     0x3c91_a626_3314_5c07,
@@ -94,15 +94,15 @@ fn exp(x: f64) -> f64 {
 
 #[inline(always)]
 fn sin(x: f64) -> f64 {
-    let shifted = x.abs().mul_add(TURN[0], MAGIC);
+    let shifted = x.abs().mul_add(QUARTER[0], MAGIC);
     let k = shifted - MAGIC;
-    let t = k.mul_add(-TURN[1], x.abs());
-    let product = k * -TURN[2];
-    let product_low = k.mul_add(-TURN[2], -product);
+    let t = k.mul_add(-QUARTER[1], x.abs());
+    let product = k * -QUARTER[2];
+    let product_low = k.mul_add(-QUARTER[2], -product);
     let sum = t + product;
     let part = sum - t;
     let low = (t - (sum - part)) + (product - part);
-    let low = k.mul_add(-TURN[3], product_low) + low;
+    let low = k.mul_add(-QUARTER[3], product_low) + low;
     let r = sum + low;
     let r_low = low - (r - sum);
     let square = r * r;
@@ -124,13 +124,13 @@ struct Log([&'static [u64; 128]; 3]);
 
 impl Log {
     fn new() -> Self {
-        let body = expansion(Function::Log);
+        let body = expansion(LaneFunction::Log);
         let table = |name: &str| {
             let found = body.nodes().iter().find_map(|op| match op {
-                Op::Table(table, _) if table.name == name => Some(table.words),
+                LaneOp::Table(table, _) if table.name == name => Some(table.entries),
                 _ => None,
             });
-            found.and_then(|words| words.first_chunk()).expect("a table of log")
+            found.and_then(|entries| entries.first_chunk()).expect("a table of log")
         };
         Self(["log_inverse", "log_high", "log_low"].map(table))
     }

@@ -1,6 +1,6 @@
 //! Loops that are not one formula for each element: sums, stars.
 
-use crate::chosen::chosen;
+use crate::multiversion::multiversion;
 
 #[inline(always)]
 fn sum_loop(a: &[f64]) -> f64 {
@@ -108,7 +108,7 @@ fn add_star_loop(into: &mut [f64], rows: [&[f64]; 5]) {
     }
 }
 
-chosen! {
+multiversion! {
     /// A plain sum, in as many lanes as are good for speed.
     sum = sum_loop(a: &[f64]) -> f64;
     /// The same of products.

@@ -1,8 +1,8 @@
-//! Writing a formula to all places: one loop with ordinary stores, one with stores past the caches.
+//! Writing a formula to all places: one loop with ordinary stores, one with non-temporal stores.
 
 use super::Formula;
 
-/// Writes a formula to all places; with stores past the caches if `streaming`.
+/// Writes a formula to all places; with non-temporal stores if `streaming`.
 ///
 /// # Panics
 /// If the formula has fewer elements than the target.
@@ -61,11 +61,11 @@ mod x86 {
         unsafe { everywhere(into, formula) }
     }
 
-    /// Elements that are computed before they are written past the caches: compilers make vectors
-    /// of a loop with nothing else in it.
+    /// Elements that are computed before they are written with non-temporal stores: compilers make
+    /// vectors of a loop with nothing else in it.
     const BLOCK: usize = 64;
 
-    /// Declares a loop that writes past the caches.
+    /// Declares a loop that writes with non-temporal stores.
     macro_rules! streaming {
         ($($name:ident, $features:literal, $lanes:literal, $load:ident, $stream:ident;)*) => {$(
             #[target_feature(enable = $features)]

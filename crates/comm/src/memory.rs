@@ -6,7 +6,7 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use pantile_memory::{Buffer, OutOfMemory};
+use pantile_memory::{AlignedBuffer, OutOfMemory};
 
 mod ranges;
 
@@ -40,7 +40,7 @@ enum Owner {
     /// Allocated here, until it is dropped.
     Own {
         /// Keeps the bytes.
-        _buffer: Buffer,
+        _buffer: AlignedBuffer,
     },
     /// Given by somebody else, who is dropped with the block.
     Given(Box<dyn Any + Send + Sync>),
@@ -59,7 +59,7 @@ impl Memory {
     /// With an [`OutOfMemory`] if there is no such amount of memory.
     #[must_use]
     pub fn zeroed(bytes: usize) -> Self {
-        Self::of(Buffer::zeroed(bytes))
+        Self::of(AlignedBuffer::zeroed(bytes))
     }
 
     /// The same, if there is such an amount of memory.
@@ -67,10 +67,10 @@ impl Memory {
     /// # Errors
     /// How many bytes were asked for.
     pub fn try_zeroed(bytes: usize) -> Result<Self, OutOfMemory> {
-        Buffer::try_zeroed(bytes).map(Self::of)
+        AlignedBuffer::try_zeroed(bytes).map(Self::of)
     }
 
-    fn of(buffer: Buffer) -> Self {
+    fn of(buffer: AlignedBuffer) -> Self {
         let (start, bytes) = (buffer.start(), buffer.bytes());
         Self { block: Arc::new(Block { start, bytes, owner: Owner::Own { _buffer: buffer } }) }
     }

@@ -4,7 +4,7 @@
 mod messages;
 
 use pantile_comm::{CommError, Memory, Operation, Ticket, Windows};
-use pantile_kernels::pack::{self, Share, Twin};
+use pantile_kernels::pack::{self, NestPart, Twin};
 use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 
 use crate::movement::{ArrivalPart, Hop, HopPlace, Incoming, MessageBody, Movement};
@@ -217,7 +217,7 @@ impl<'a> HopRunner<'a> {
     }
 
     fn copy(&self, nest: &Nest, source: MemorySpan, target: MemorySpan, streaming: bool) {
-        self.copy_share(nest, Share::ALL, (source, target), streaming);
+        self.copy_share(nest, NestPart::ALL, (source, target), streaming);
     }
 
     /// Copies elements that lie side by side on both sides.
@@ -232,7 +232,7 @@ impl<'a> HopRunner<'a> {
     fn copy_share(
         &self,
         nest: &Nest,
-        share: Share,
+        share: NestPart,
         ends: (MemorySpan, MemorySpan),
         streaming: bool,
     ) {
@@ -241,15 +241,15 @@ impl<'a> HopRunner<'a> {
         let (Some(thread_pool), 2..) = (self.thread_pool, pieces) else {
             // SAFETY: invariants 1 to 3 of the buffers.
             return unsafe {
-                pack::copy_share(nest, share, self.element, self.ends(nest, ends), streaming)
+                pack::copy_part(nest, share, self.element, self.ends(nest, ends), streaming)
             };
         };
         let ends = &ends;
         let done = thread_pool.run(pieces, &|part, _| {
-            let share = Share { part: share.part * pieces + part, of: share.of * pieces };
+            let share = NestPart { part: share.part * pieces + part, of: share.of * pieces };
             // SAFETY: the same; shares have no cell of the target in common.
             unsafe {
-                pack::copy_share(nest, share, self.element, self.ends(nest, *ends), streaming);
+                pack::copy_part(nest, share, self.element, self.ends(nest, *ends), streaming);
             }
             Ok(())
         });

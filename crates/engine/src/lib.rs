@@ -62,7 +62,7 @@ pub use executor::{
 };
 pub use external_buffer::{ExternalBuffer, Pick, TilePlaces};
 pub use movement::Movement;
-pub use pantile_kernels::{Combination, DType, Element};
+pub use pantile_kernels::{Combination, DType, Element, dispatch};
 pub use pantile_memory::process;
 pub use pantile_memory::{OutOfMemory, available_memory, limit};
 pub use places::Frame;

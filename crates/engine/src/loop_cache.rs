@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pantile_kernels::lanes::Program;
-use pantile_lanes::Body;
+use pantile_kernels::lanes::LoopProgram;
+use pantile_lanes::LoopBody;
 
 use crate::{BoundedCache, Error};
 
@@ -12,7 +12,7 @@ const KEPT: usize = 64;
 
 /// Compiled loops with their bodies. Clones are the same cache.
 #[derive(Clone)]
-pub(crate) struct LoopCache(Arc<Mutex<BoundedCache<Body, Arc<Program>>>>);
+pub(crate) struct LoopCache(Arc<Mutex<BoundedCache<LoopBody, Arc<LoopProgram>>>>);
 
 impl Default for LoopCache {
     fn default() -> Self {
@@ -25,13 +25,13 @@ impl LoopCache {
     ///
     /// # Errors
     /// The body cannot be compiled.
-    pub(crate) fn compiled(&self, body: &Body) -> Result<Arc<Program>, Error> {
+    pub(crate) fn compiled(&self, body: &LoopBody) -> Result<Arc<LoopProgram>, Error> {
         // Ranks that want the same loop wait for the first of them.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = kept.get(body) {
             return Ok(Arc::clone(program));
         }
-        let program = Arc::new(Program::compile(body)?);
+        let program = Arc::new(LoopProgram::compile(body)?);
         kept.insert(body.clone(), Arc::clone(&program), 0);
         Ok(program)
     }
@@ -44,8 +44,8 @@ mod tests {
     use super::*;
 
     /// A body with so many inputs, of which it gives the first.
-    fn body(inputs: usize) -> Body {
-        let mut body = Body::new();
+    fn body(inputs: usize) -> LoopBody {
+        let mut body = LoopBody::new();
         let nodes: Vec<_> = (0..inputs).map(|_| body.input(DType::F64).unwrap()).collect();
         body.output(nodes[0]);
         body

@@ -9,25 +9,25 @@
 
 use std::time::Instant;
 
-use pantile_kernels::contract::{Matrix, Packed, contract};
+use pantile_kernels::contract::{MatrixLayout, Packed, contract};
 use pantile_kernels::{DType, Element, bytes_of, bytes_of_mut};
 
 /// Shape of a product, and whether the left side lies across.
-struct Case {
+struct ContractCase {
     name: &'static str,
     shape: [usize; 3],
     across: bool,
 }
 
-const CASES: [Case; 8] = [
-    Case { name: "square 2048", shape: [2048, 2048, 2048], across: false },
-    Case { name: "square 512", shape: [512, 512, 512], across: false },
-    Case { name: "square 64", shape: [64, 64, 64], across: false },
-    Case { name: "square 8", shape: [8, 8, 8], across: false },
-    Case { name: "across 512", shape: [512, 512, 512], across: true },
-    Case { name: "matrix vector", shape: [4096, 1, 4096], across: false },
-    Case { name: "vector matrix", shape: [1, 4096, 4096], across: false },
-    Case { name: "tall 100000x16", shape: [100_000, 16, 16], across: false },
+const CASES: [ContractCase; 8] = [
+    ContractCase { name: "square 2048", shape: [2048, 2048, 2048], across: false },
+    ContractCase { name: "square 512", shape: [512, 512, 512], across: false },
+    ContractCase { name: "square 64", shape: [64, 64, 64], across: false },
+    ContractCase { name: "square 8", shape: [8, 8, 8], across: false },
+    ContractCase { name: "across 512", shape: [512, 512, 512], across: true },
+    ContractCase { name: "matrix vector", shape: [4096, 1, 4096], across: false },
+    ContractCase { name: "vector matrix", shape: [1, 4096, 4096], across: false },
+    ContractCase { name: "tall 100000x16", shape: [100_000, 16, 16], across: false },
 ];
 
 fn numbers(count: usize, seed: u64) -> impl Iterator<Item = f64> {
@@ -56,7 +56,11 @@ fn seconds(mut run: impl FnMut()) -> f64 {
     times[times.len() / 2]
 }
 
-fn measure<T: Element + bytemuck::Pod>(case: &Case, dtype: DType, of: impl Fn(f64) -> T) -> f64 {
+fn measure<T: Element + bytemuck::Pod>(
+    case: &ContractCase,
+    dtype: DType,
+    of: impl Fn(f64) -> T,
+) -> f64 {
     let [rows, columns, terms] = case.shape;
     let left: Vec<T> = numbers(rows * terms, 1).map(&of).collect();
     let right: Vec<T> = numbers(terms * columns, 2).map(&of).collect();
@@ -64,7 +68,7 @@ fn measure<T: Element + bytemuck::Pod>(case: &Case, dtype: DType, of: impl Fn(f6
     let stride = |length: usize| length.cast_signed();
     let one = if case.across { [1, 0, stride(rows)] } else { [stride(terms), 0, 1] };
     let (other, result) = ([0, 1, stride(columns)], [stride(columns), 1, 0]);
-    let place = |strides| Matrix { offset: 0, strides };
+    let place = |strides| MatrixLayout { offset: 0, strides };
     let mut packed = Packed::default();
     seconds(|| {
         contract(
@@ -79,7 +83,7 @@ fn measure<T: Element + bytemuck::Pod>(case: &Case, dtype: DType, of: impl Fn(f6
 }
 
 /// Rows, terms, columns.
-fn plain(case: &Case) -> f64 {
+fn plain(case: &ContractCase) -> f64 {
     let [rows, columns, terms] = case.shape;
     let left: Vec<f64> = numbers(rows * terms, 1).collect();
     let right: Vec<f64> = numbers(terms * columns, 2).collect();

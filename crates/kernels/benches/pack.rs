@@ -76,7 +76,7 @@ fn dealt_runs() {
 }
 
 /// A box `[a, b, c]` to `[c, b, a]`, against loops over blocks of 32 by 32 of the outer axes.
-fn turned<T: Element + AnyBitPattern + Default>([a, b, c]: [usize; 3], runs: usize) {
+fn transposed<T: Element + AnyBitPattern + Default>([a, b, c]: [usize; 3], runs: usize) {
     let source = vec![T::default(); a * b * c];
     let (mut target, mut plain) = (source.clone(), source.clone());
     let from = [1, c as isize, (b * c) as isize];
@@ -111,20 +111,20 @@ fn turned<T: Element + AnyBitPattern + Default>([a, b, c]: [usize; 3], runs: usi
 }
 
 /// Matrices and boxes whose axes change places.
-fn turned_boxes() {
-    turned::<f64>([4096, 1, 4096], 9);
-    turned::<f64>([4095, 1, 4097], 9);
-    turned::<f32>([4096, 1, 4096], 9);
-    turned::<i16>([4096, 1, 4096], 9);
-    turned::<u8>([4096, 1, 4096], 9);
-    turned::<f64>([256, 256, 256], 9);
-    turned::<f64>([4096, 1024, 3], 9);
-    turned::<f64>([512, 1, 512], 41);
-    turned::<f64>([64, 1, 64], 101);
-    turned::<f32>([64, 1, 64], 101);
+fn transposed_boxes() {
+    transposed::<f64>([4096, 1, 4096], 9);
+    transposed::<f64>([4095, 1, 4097], 9);
+    transposed::<f32>([4096, 1, 4096], 9);
+    transposed::<i16>([4096, 1, 4096], 9);
+    transposed::<u8>([4096, 1, 4096], 9);
+    transposed::<f64>([256, 256, 256], 9);
+    transposed::<f64>([4096, 1024, 3], 9);
+    transposed::<f64>([512, 1, 512], 41);
+    transposed::<f64>([64, 1, 64], 101);
+    transposed::<f32>([64, 1, 64], 101);
 }
 
-/// Columns of a tile against the two loops that somebody would write for them.
+/// Columns of a tile against the two loops that one would write by hand for them.
 fn halo_columns() {
     let (rows, pitch) = (2048, 2050);
     for width in [1, 2, 3, 4, 8] {
@@ -218,7 +218,7 @@ fn main() {
     println!("{:<56} {:>9} {:>10} {:>11} {:>9} ratio", "", "ours", "element", "", "plain");
     columns_of_a_matrix();
     dealt_runs();
-    turned_boxes();
+    transposed_boxes();
     halo_columns();
     sums(8 << 20, 15);
     sums(4096, 101);

@@ -9,7 +9,7 @@ use bytemuck::Pod;
 use num_complex::Complex;
 use pantile_geometry::Operator;
 
-use crate::{DType, Error, Scalar};
+use crate::{DType, Error, Scalar, dispatch};
 
 /// An operator together with an element type that it is defined for.
 ///
@@ -59,7 +59,7 @@ impl Combination {
     }
 
     /// Calls `visitor` with the machine's type and operation of this combination. Wrapping
-    /// arithmetic does not see the sign, and truth values are bytes of 0 and 1, so several
+    /// arithmetic does not see the sign, and bools are bytes of 0 and 1, so several
     /// combinations share one.
     pub(crate) fn visit<V: Visitor>(self, visitor: V) -> V::Output {
         use Operator::{And, Max, Min, Or, Prod, Sum};
@@ -101,33 +101,15 @@ pub fn supports(dtype: DType, operator: Operator) -> bool {
 /// If the operator is not defined for the type.
 pub fn identity(dtype: DType, operator: Operator) -> Result<Scalar, Error> {
     Combination::new(dtype, operator)?;
-    Ok(match dtype {
-        DType::Bool => {
-            Scalar::of(matches!(operator, Operator::Prod | Operator::Min | Operator::And))
-        }
-        DType::I8 => Scalar::of(neutral([0, 1, i8::MAX, i8::MIN, -1], operator)),
-        DType::I16 => Scalar::of(neutral([0, 1, i16::MAX, i16::MIN, -1], operator)),
-        DType::I32 => Scalar::of(neutral([0, 1, i32::MAX, i32::MIN, -1], operator)),
-        DType::I64 => Scalar::of(neutral([0, 1, i64::MAX, i64::MIN, -1], operator)),
-        DType::U8 => Scalar::of(neutral([0, 1, u8::MAX, 0, u8::MAX], operator)),
-        DType::U16 => Scalar::of(neutral([0, 1, u16::MAX, 0, u16::MAX], operator)),
-        DType::U32 => Scalar::of(neutral([0, 1, u32::MAX, 0, u32::MAX], operator)),
-        DType::U64 => Scalar::of(neutral([0, 1, u64::MAX, 0, u64::MAX], operator)),
-        DType::F32 => {
-            Scalar::of(neutral([0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, 0.0], operator))
-        }
-        DType::F64 => {
-            Scalar::of(neutral([0.0, 1.0, f64::INFINITY, f64::NEG_INFINITY, 0.0], operator))
-        }
-        DType::C64 => {
-            let [zero, one] = [Complex::new(0f32, 0.0), Complex::new(1.0, 0.0)];
+    Ok(dispatch!(dtype, T {
+        bool => Scalar::of(matches!(operator, Operator::Prod | Operator::Min | Operator::And)),
+        integers => Scalar::of(neutral([0, 1, T::MAX, T::MIN, !0], operator)),
+        floats => Scalar::of(neutral([0.0, 1.0, T::INFINITY, T::NEG_INFINITY, 0.0], operator)),
+        complex => {
+            let [zero, one] = [T::new(0.0, 0.0), T::new(1.0, 0.0)];
             Scalar::of(neutral([zero, one, zero, zero, zero], operator))
-        }
-        DType::C128 => {
-            let [zero, one] = [Complex::new(0f64, 0.0), Complex::new(1.0, 0.0)];
-            Scalar::of(neutral([zero, one, zero, zero, zero], operator))
-        }
-    })
+        },
+    }))
 }
 
 /// Where an accumulation starts: `start` combined with `x` is `x`, bit for bit (but for payloads
@@ -188,7 +170,7 @@ impl Visitor for Single<'_> {
         let read = |scalar: &Scalar| bytemuck::pod_read_unaligned::<T>(scalar.as_bytes());
         let value = O::apply(read(self.one), read(self.other));
         let scalar = Scalar::from_bytes(self.dtype, bytemuck::bytes_of(&value));
-        scalar.expect("operations on truth values give truth values")
+        scalar.expect("operations on bools give bools")
     }
 }
 

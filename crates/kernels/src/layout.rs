@@ -19,68 +19,69 @@ pub const LIMIT: usize = 1 << 58;
 /// Invariants:
 /// 1. `span` is one past the highest offset, 0 if there is none, and below [`LIMIT`].
 /// 2. Every axis has at least two elements; axes of one are part of `start`.
-/// 3. No two adjacent plain axes could be one.
+/// 3. No two adjacent strided axes could be one.
 /// 4. An empty layout has no axes and `len` 0; otherwise `len` is the product of the sizes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     start: usize,
-    axes: Vec<Axis>,
+    axes: Vec<LayoutAxis>,
     len: usize,
     span: usize,
 }
 
 /// Offsets of one axis, relative to the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Axis {
+pub(crate) enum LayoutAxis {
     /// Offsets at equal distances, from 0.
-    Plain(Plain),
-    /// Several pieces one after the other, whose elements are `stride` apart.
-    Pieces { pieces: Vec<Piece>, stride: usize, size: usize },
+    Strided(StridedAxis),
+    /// Several segments one after the other, whose elements are `stride` apart.
+    Segments { segments: Vec<LayoutSegment>, stride: usize, size: usize },
 }
 
 /// The offsets `i * stride` for `i < count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Plain {
+pub(crate) struct StridedAxis {
     pub(crate) count: usize,
     pub(crate) stride: usize,
 }
 
-/// The offsets `start + i * step + j * stride` for `i < count`, `j < length`; all pieces of an
+/// The offsets `start + i * step + j * stride` for `i < count`, `j < length`; all segments of an
 /// axis have the same stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Piece {
+pub(crate) struct LayoutSegment {
     pub(crate) start: usize,
     pub(crate) count: usize,
     pub(crate) step: usize,
     pub(crate) length: usize,
 }
 
-impl Piece {
+impl LayoutSegment {
     fn run(start: usize, length: usize) -> Self {
         Self { start, count: 1, step: 0, length }
     }
 
-    /// One past the last index of a piece in indices; `None` if that cannot be counted.
+    /// One past the last index of a segment in indices; `None` if that cannot be counted.
     fn stop(&self) -> Option<usize> {
         (self.count - 1).checked_mul(self.step)?.checked_add(self.length)?.checked_add(self.start)
     }
 }
 
-impl Axis {
+impl LayoutAxis {
     pub(crate) fn size(&self) -> usize {
         match self {
-            Self::Plain(plain) => plain.count,
-            Self::Pieces { size, .. } => *size,
+            Self::Strided(strided) => strided.count,
+            Self::Segments { size, .. } => *size,
         }
     }
 
     /// The highest offset.
     fn last(&self) -> usize {
         match self {
-            Self::Plain(plain) => (plain.count - 1) * plain.stride,
-            Self::Pieces { pieces, stride, .. } => {
-                let last = |p: &Piece| p.start + (p.count - 1) * p.step + (p.length - 1) * stride;
-                pieces.iter().map(last).max().unwrap_or(0)
+            Self::Strided(strided) => (strided.count - 1) * strided.stride,
+            Self::Segments { segments, stride, .. } => {
+                let last =
+                    |p: &LayoutSegment| p.start + (p.count - 1) * p.step + (p.length - 1) * stride;
+                segments.iter().map(last).max().unwrap_or(0)
             }
         }
     }
@@ -88,15 +89,15 @@ impl Axis {
     /// All offsets in message order.
     pub(crate) fn offsets(&self) -> Vec<usize> {
         match self {
-            Self::Plain(plain) => (0..plain.count).map(|i| i * plain.stride).collect(),
-            Self::Pieces { pieces, stride, .. } => {
-                let of = |p: &Piece| {
-                    let Piece { start, count, step, length } = *p;
+            Self::Strided(strided) => (0..strided.count).map(|i| i * strided.stride).collect(),
+            Self::Segments { segments, stride, .. } => {
+                let of = |p: &LayoutSegment| {
+                    let LayoutSegment { start, count, step, length } = *p;
                     let stride = *stride;
                     (0..count)
                         .flat_map(move |i| (0..length).map(move |j| start + i * step + j * stride))
                 };
-                pieces.iter().flat_map(of).collect()
+                segments.iter().flat_map(of).collect()
             }
         }
     }
@@ -114,25 +115,25 @@ impl Layout {
         }
         let mut parts = Vec::with_capacity(shape.len());
         for (axis, indices) in slab.axes.iter().enumerate() {
-            let pieces = pieces_of(indices);
+            let segments = segments_of(indices);
             let length = shape[axis];
-            for piece in &pieces {
-                let stop = piece.stop().unwrap_or(usize::MAX);
+            for segment in &segments {
+                let stop = segment.stop().unwrap_or(usize::MAX);
                 if stop > length {
                     return Err(Error::Outside { axis, stop, length });
                 }
             }
-            parts.push(pieces);
+            parts.push(segments);
         }
         if parts.iter().any(Vec::is_empty) {
             return Ok(Self::dense(0, 0));
         }
         let strides = strides_of(shape)?;
         let mut layout = Self { start: 0, axes: Vec::new(), len: 1, span: 0 };
-        for (pieces, stride) in parts.into_iter().zip(strides) {
-            layout.push_pieces(pieces, stride)?;
+        for (segments, stride) in parts.into_iter().zip(strides) {
+            layout.push_segments(segments, stride)?;
         }
-        layout.span = 1 + layout.start + layout.axes.iter().map(Axis::last).sum::<usize>();
+        layout.span = 1 + layout.start + layout.axes.iter().map(LayoutAxis::last).sum::<usize>();
         Ok(layout)
     }
 
@@ -147,7 +148,7 @@ impl Layout {
         match len {
             0 => (layout.start, layout.span) = (0, 0),
             1 => {}
-            _ => layout.push_plain(len, 1),
+            _ => layout.push_strided(len, 1),
         }
         layout
     }
@@ -174,14 +175,14 @@ impl Layout {
     #[must_use]
     pub fn contiguous(&self) -> Option<usize> {
         match self.axes.as_slice() {
-            [] | [Axis::Plain(Plain { stride: 1, .. })] => Some(self.start),
+            [] | [LayoutAxis::Strided(StridedAxis { stride: 1, .. })] => Some(self.start),
             _ => None,
         }
     }
 
     /// The offsets of all elements in message order, one by one: for tests.
     pub fn offsets(&self) -> impl Iterator<Item = usize> + use<> {
-        let axes: Vec<Vec<usize>> = self.axes.iter().map(Axis::offsets).collect();
+        let axes: Vec<Vec<usize>> = self.axes.iter().map(LayoutAxis::offsets).collect();
         let start = self.start;
         (0..self.len).map(move |element| {
             let mut rest = element;
@@ -199,43 +200,47 @@ impl Layout {
         self.start
     }
 
-    pub(crate) fn axes(&self) -> &[Axis] {
+    pub(crate) fn axes(&self) -> &[LayoutAxis] {
         &self.axes
     }
 
-    /// Adds an inner axis of pieces in indices, which are `stride` apart in memory.
-    fn push_pieces(&mut self, mut pieces: Vec<Piece>, stride: usize) -> Result<(), Error> {
-        let sizes = pieces.iter().map(|p| p.count.checked_mul(p.length));
+    /// Adds an inner axis of segments in indices, which are `stride` apart in memory.
+    fn push_segments(
+        &mut self,
+        mut segments: Vec<LayoutSegment>,
+        stride: usize,
+    ) -> Result<(), Error> {
+        let sizes = segments.iter().map(|p| p.count.checked_mul(p.length));
         let size = sizes.reduce(|sum, size| sum?.checked_add(size?)).flatten();
         let len = size.and_then(|size| self.len.checked_mul(size)).filter(|len| *len < LIMIT);
         let (Some(size), Some(len)) = (size, len) else { return Err(Error::TooLarge) };
         self.len = len;
-        if let [piece] = pieces.as_slice() {
-            self.start += piece.start * stride;
-            self.push_plain(piece.count, piece.step * stride);
-            self.push_plain(piece.length, stride);
+        if let [segment] = segments.as_slice() {
+            self.start += segment.start * stride;
+            self.push_strided(segment.count, segment.step * stride);
+            self.push_strided(segment.length, stride);
             return Ok(());
         }
-        for piece in &mut pieces {
-            piece.start *= stride;
-            piece.step *= stride;
+        for segment in &mut segments {
+            segment.start *= stride;
+            segment.step *= stride;
         }
-        self.axes.push(Axis::Pieces { pieces, stride, size });
+        self.axes.push(LayoutAxis::Segments { segments, stride, size });
         Ok(())
     }
 
-    /// Adds an inner plain axis, as part of the last one where they fit.
-    fn push_plain(&mut self, count: usize, stride: usize) {
+    /// Adds an inner strided axis, as part of the last one where they fit.
+    fn push_strided(&mut self, count: usize, stride: usize) {
         if count == 1 {
             return;
         }
-        if let Some(Axis::Plain(last)) = self.axes.last_mut()
+        if let Some(LayoutAxis::Strided(last)) = self.axes.last_mut()
             && last.stride == count * stride
         {
-            *last = Plain { count: last.count * count, stride };
+            *last = StridedAxis { count: last.count * count, stride };
             return;
         }
-        self.axes.push(Axis::Plain(Plain { count, stride }));
+        self.axes.push(LayoutAxis::Strided(StridedAxis { count, stride }));
     }
 }
 
@@ -250,46 +255,52 @@ fn strides_of(shape: &[usize]) -> Result<Vec<usize>, Error> {
     Ok(strides)
 }
 
-/// The places of an axis as pieces, in indices. Touching runs become one, and four or more equal
-/// runs at equal distances become one piece, so that a list costs no more than it must.
-fn pieces_of(indices: &Indices) -> Vec<Piece> {
-    let mut runs: Vec<Piece> = Vec::new();
-    let mut push = |piece: Piece| match runs.last_mut() {
-        Some(last) if last.count == 1 && piece.count == 1 && last.stop() == Some(piece.start) => {
-            last.length += piece.length;
+/// The places of an axis as segments, in indices. Touching runs become one, and four or more equal
+/// runs at equal distances become one segment, so that a list costs no more than it must.
+fn segments_of(indices: &Indices) -> Vec<LayoutSegment> {
+    let mut runs: Vec<LayoutSegment> = Vec::new();
+    let mut push = |segment: LayoutSegment| match runs.last_mut() {
+        Some(last)
+            if last.count == 1 && segment.count == 1 && last.stop() == Some(segment.start) =>
+        {
+            last.length += segment.length;
         }
-        _ => runs.push(piece),
+        _ => runs.push(segment),
     };
     match indices {
-        Indices::Segments(segments) => segments.iter().for_each(|s| {
+        Indices::Segments(list) => list.iter().for_each(|s| {
             let (start, length) = (s.start(), s.length());
-            push(Piece { start, count: s.count(), step: s.step(), length });
+            push(LayoutSegment { start, count: s.count(), step: s.step(), length });
         }),
-        Indices::List(list) => list.iter().for_each(|place| push(Piece::run(*place, 1))),
+        Indices::List(list) => list.iter().for_each(|place| push(LayoutSegment::run(*place, 1))),
     }
-    let mut pieces = Vec::with_capacity(runs.len().min(16));
+    let mut segments = Vec::with_capacity(runs.len().min(16));
     let mut rest = runs.as_slice();
     while let [first, after @ ..] = rest {
         let equal = equal_runs(rest);
         if equal >= 4 {
-            pieces.push(Piece { count: equal, step: after[0].start - first.start, ..*first });
+            segments.push(LayoutSegment {
+                count: equal,
+                step: after[0].start - first.start,
+                ..*first
+            });
             rest = &rest[equal..];
         } else {
-            pieces.push(*first);
+            segments.push(*first);
             rest = after;
         }
     }
-    pieces
+    segments
 }
 
 /// How many runs from the first one on have its length and lie at equal ascending distances.
-fn equal_runs(runs: &[Piece]) -> usize {
+fn equal_runs(runs: &[LayoutSegment]) -> usize {
     let [first, second, ..] = runs else { return 1 };
     if second.start <= first.start {
         return 1;
     }
     let step = second.start - first.start;
-    let fits = |(at, run): (usize, &Piece)| {
+    let fits = |(at, run): (usize, &LayoutSegment)| {
         run.count == 1
             && run.length == first.length
             && at.checked_mul(step).and_then(|far| far.checked_add(first.start)) == Some(run.start)

@@ -11,7 +11,7 @@
 //!
 //! Must never contain communication, threads, I/O or clocks. `unsafe` is in [`pack`], [`lanes`],
 //! [`reduce`], [`contract`] and the choice of instruction sets alone. Read [`Layout`] and [`Nest`]
-//! first, for loop bodies [`lanes::Program`].
+//! first, for loop bodies [`lanes::LoopProgram`].
 //!
 //! ```
 //! use pantile_geometry::{IndexSet, Slab};
@@ -46,7 +46,7 @@ pub use exact::ExactSum;
 pub use layout::{LIMIT, Layout};
 pub use nest::Nest;
 pub use pantile_lanes::{
-    Complex, DType, Element, Scalar, bools_of_mut, bytes_of, bytes_of_mut, elements_of,
+    Complex, DType, Element, Scalar, bools_of_mut, bytes_of, bytes_of_mut, dispatch, elements_of,
 };
 pub use simd::Vectors;
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The same loop compiled for several instruction sets, chosen when it runs.
+//! Runtime dispatch: the same loop compiled for several instruction sets, chosen when it runs.
 
 #![allow(unsafe_code, reason = "calls code for instruction sets that were detected")]
 
@@ -12,14 +12,14 @@ use std::sync::OnceLock;
 /// 1. A value for a set exists only where the processor was found to have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Vectors {
-    set: Set,
-    /// Steps of programs become machine code.
-    native: bool,
+    set: InstructionSet,
+    /// Bytecode of programs becomes machine code (JIT).
+    jit: bool,
 }
 
 /// The sets that loops are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Set {
+enum InstructionSet {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -29,12 +29,12 @@ enum Set {
 
 impl Vectors {
     /// What every processor has.
-    pub const PORTABLE: Self = Self { set: Set::Portable, native: false };
+    pub const PORTABLE: Self = Self { set: InstructionSet::Portable, jit: false };
 
     /// The widest vectors of this processor, or those that `PANTILE_VECTORS` names: `portable`,
-    /// `avx2` or `avx512`, or `avx2-steps` or `avx512-steps`, without machine code that is made
-    /// while programs are. It is read once. Another word, or a set that this processor has not,
-    /// leaves the widest.
+    /// `avx2` or `avx512`, or `avx2-steps` or `avx512-steps`, without the JIT, by the bytecode
+    /// interpreter. It is read once. Another word, or a set that this processor has not, leaves the
+    /// widest.
     #[must_use]
     pub fn widest() -> Self {
         static CHOSEN: OnceLock<Vectors> = OnceLock::new();
@@ -50,26 +50,30 @@ impl Vectors {
     /// Its name, as `PANTILE_VECTORS` has it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self.native {
+        match self.jit {
             true => self.pick(["portable", "avx2", "avx512"]),
             false => self.pick(["portable", "avx2-steps", "avx512-steps"]),
         }
     }
 
-    /// True if steps of programs become machine code.
-    pub(crate) fn native(self) -> bool {
-        self.native
+    /// True if bytecode of programs becomes machine code (JIT).
+    pub(crate) fn jit(self) -> bool {
+        self.jit
     }
 
     /// All sets that this processor has, narrow ones first.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
-        let sets = [(Set::Portable, true), (Set::Avx2, has_avx2()), (Set::Avx512, has_avx512())];
+        let sets = [
+            (InstructionSet::Portable, true),
+            (InstructionSet::Avx2, has_avx2()),
+            (InstructionSet::Avx512, has_avx512()),
+        ];
         #[cfg(not(target_arch = "x86_64"))]
-        let sets = [(Set::Portable, true)];
-        let both = |set: Set| {
-            let most = if set == Set::Portable { 1 } else { 2 };
-            [false, true].into_iter().take(most).map(move |native| Self { set, native })
+        let sets = [(InstructionSet::Portable, true)];
+        let both = |set: InstructionSet| {
+            let most = if set == InstructionSet::Portable { 1 } else { 2 };
+            [false, true].into_iter().take(most).map(move |jit| Self { set, jit })
         };
         sets.into_iter().filter(|(_, here)| *here).flat_map(move |(set, _)| both(set))
     }
@@ -78,11 +82,11 @@ impl Vectors {
     #[must_use]
     pub fn bytes(self) -> usize {
         match self.set {
-            Set::Portable => 16,
+            InstructionSet::Portable => 16,
             #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => 32,
+            InstructionSet::Avx2 => 32,
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => 64,
+            InstructionSet::Avx512 => 64,
         }
     }
 
@@ -100,27 +104,27 @@ impl Vectors {
         match self.set {
             // Invariant 1: AVX-512 is only there beside AVX2.
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => Self { set: Set::Avx2, ..self },
+            InstructionSet::Avx512 => Self { set: InstructionSet::Avx2, ..self },
             _ => self,
         }
     }
 
     /// Runs a loop that was compiled for these vectors.
     #[inline]
-    pub(crate) fn run<B: Body>(self, body: B) -> B::Output {
+    pub(crate) fn run<B: VectorLoop>(self, body: B) -> B::Output {
         match self.set {
-            Set::Portable => body.run(self),
+            InstructionSet::Portable => body.run(self),
             // SAFETY: invariant 1, the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => unsafe { with_avx2(body) },
+            InstructionSet::Avx2 => unsafe { with_avx2(body) },
             // SAFETY: invariant 1, the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => unsafe { with_avx512(body) },
+            InstructionSet::Avx512 => unsafe { with_avx512(body) },
         }
     }
 }
 
-/// Asks for the cache line of a place that may soon be read; any place will do.
+/// Prefetches the cache line of a place that may soon be read; any place will do.
 #[inline(always)]
 pub(crate) fn prefetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -133,7 +137,7 @@ pub(crate) fn prefetch<T>(place: *const T) {
 }
 
 /// A loop that the compiler turns into vector code.
-pub(crate) trait Body {
+pub(crate) trait VectorLoop {
     /// What comes out.
     type Output;
 
@@ -159,23 +163,23 @@ fn has_avx512() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn with_avx2<B: Body>(body: B) -> B::Output {
-    body.run(Vectors { set: Set::Avx2, native: true })
+fn with_avx2<B: VectorLoop>(body: B) -> B::Output {
+    body.run(Vectors { set: InstructionSet::Avx2, jit: true })
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn with_avx512<B: Body>(body: B) -> B::Output {
-    body.run(Vectors { set: Set::Avx512, native: true })
+fn with_avx512<B: VectorLoop>(body: B) -> B::Output {
+    body.run(Vectors { set: InstructionSet::Avx512, jit: true })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Sum<'a>(&'a [u32]);
+    struct SumLoop<'a>(&'a [u32]);
 
-    impl Body for Sum<'_> {
+    impl VectorLoop for SumLoop<'_> {
         type Output = (u32, usize);
 
         #[inline(always)]
@@ -189,7 +193,7 @@ mod tests {
         let numbers: Vec<u32> = (0..1000).collect();
         assert_eq!(Vectors::all().next(), Some(Vectors::PORTABLE));
         for vectors in Vectors::all() {
-            assert_eq!(vectors.run(Sum(&numbers)), (499_500, vectors.bytes()));
+            assert_eq!(vectors.run(SumLoop(&numbers)), (499_500, vectors.bytes()));
         }
     }
 

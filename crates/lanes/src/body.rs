@@ -1,13 +1,13 @@
 //! Loop bodies as data: what is computed for one element, without branches.
 
 use crate::expand::expansion;
-use crate::{DType, Error, Function, Scalar};
+use crate::{DType, Error, LaneFunction, Scalar};
 
 /// A node of a body: its place in the list of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Node(u32);
+pub struct LaneNode(u32);
 
-impl Node {
+impl LaneNode {
     /// Its place in the list of nodes.
     #[must_use]
     pub fn index(self) -> usize {
@@ -17,12 +17,12 @@ impl Node {
 
 /// A primitive operation on one lane. Floats follow IEEE 754, integers wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum One {
-    /// Floats: the sign bit turned. Integers: wrapping.
+pub enum UnaryOp {
+    /// Floats: the sign bit flipped. Integers: wrapping.
     Neg,
     /// Floats: the sign bit cleared. Signed integers: wrapping. Unsigned: itself.
     Abs,
-    /// Every bit turned; of a truth value the other one. No floats.
+    /// Every bit flipped; of a bool the other one. No floats.
     Not,
     /// Correctly rounded square root. Floats only, as the four roundings below.
     Sqrt,
@@ -40,12 +40,12 @@ pub enum One {
 
 /// A primitive operation on two lanes of the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Two {
-    /// Sum; of truth values *or*.
+pub enum BinaryOp {
+    /// Sum; of bools *or*.
     Add,
-    /// Difference. No truth values.
+    /// Difference. No bools.
     Sub,
-    /// Product; of truth values *and*.
+    /// Product; of bools *and*.
     Mul,
     /// Floats: quotient. Integers: towards zero, 0 if the divisor is 0, wrapping.
     Div,
@@ -56,7 +56,7 @@ pub enum Two {
     Min,
     /// Floats: NaN if one is NaN, -0.0 below +0.0.
     Max,
-    /// Bits of both. Integers and truth values, as the next two.
+    /// Bits of both. Integers and bools, as the next two.
     And,
     /// Bits of either.
     Or,
@@ -69,7 +69,7 @@ pub enum Two {
     Shr,
     /// The upper half of the double-width product. `U64` only.
     MulHigh,
-    /// Equal, a truth value; so are the next three.
+    /// Equal, a bool; so are the next three.
     Eq,
     /// Not equal (true if one is NaN).
     Ne,
@@ -79,65 +79,65 @@ pub enum Two {
     Le,
 }
 
-impl Two {
-    /// True if the result is a truth value.
+impl BinaryOp {
+    /// True if the result is a bool.
     #[must_use]
     pub fn compares(self) -> bool {
         matches!(self, Self::Eq | Self::Ne | Self::Lt | Self::Le)
     }
 }
 
-/// A fixed list of 64-bit words that a body may look into.
+/// A lookup table: a fixed list of 64-bit words that a body may look into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Table {
+pub struct LookupTable {
     /// Its name in listings.
     pub name: &'static str,
-    /// The words; a place beyond the end reads the last one.
-    pub words: &'static [u64],
+    /// Its entries; a place beyond the end reads the last one.
+    pub entries: &'static [u64],
 }
 
 /// What a node computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Op {
+pub enum LaneOp {
     /// The lane of an input.
     Input(u32),
     /// A constant.
     Const(Scalar),
     /// An operation on one lane.
-    One(One, Node),
+    Unary(UnaryOp, LaneNode),
     /// An operation on two lanes.
-    Two(Two, Node, Node),
+    Binary(BinaryOp, LaneNode, LaneNode),
     /// The first times the second plus the third, rounded once. Floats only.
-    MulAdd(Node, Node, Node),
+    MulAdd(LaneNode, LaneNode, LaneNode),
     /// The second where the first is true, else the third.
-    Select(Node, Node, Node),
+    Select(LaneNode, LaneNode, LaneNode),
     /// The value in another type. Floats to integers: towards zero, NaN is 0, too large is the
     /// largest. Integers: wrapping. To `bool`: not zero. `F64` to `F32`: to nearest, ties to even.
-    Cast(Node, DType),
+    Cast(LaneNode, DType),
     /// The bits as another type of the same width, not `bool`.
-    Bits(Node, DType),
-    /// A word of a table at a place given as `U64`.
-    Table(Table, Node),
+    Bits(LaneNode, DType),
+    /// An entry of a lookup table at a place given as `U64`.
+    Table(LookupTable, LaneNode),
     /// The exact sum of lanes of one type, rounded once; a sum of zero is +0.0. Floats only.
-    Sum(Terms),
+    Sum(SumTerms),
     /// A function of so many of the lanes as it takes. Its meaning is its expansion.
-    Call(Function, [Node; 3]),
+    Call(LaneFunction, [LaneNode; 3]),
 }
 
-/// The lanes of a sum: at least one, at most [`MOST`](Terms::MOST).
+/// The lanes of a sum: at least one, at most [`MOST`](SumTerms::MOST).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Terms {
-    nodes: [Node; Self::MOST],
+pub struct SumTerms {
+    nodes: [LaneNode; Self::MOST],
     count: u8,
 }
 
-impl Terms {
+impl SumTerms {
     /// The longest sum.
     pub const MOST: usize = 8;
 
     /// These lanes; none if they are none or too many.
     #[must_use]
-    pub fn new(nodes: &[Node]) -> Option<Self> {
+    pub fn new(nodes: &[LaneNode]) -> Option<Self> {
         let mut all = [*nodes.first()?; Self::MOST];
         all.get_mut(..nodes.len())?.copy_from_slice(nodes);
         Some(Self { nodes: all, count: u8::try_from(nodes.len()).ok()? })
@@ -145,21 +145,21 @@ impl Terms {
 
     /// The lanes.
     #[must_use]
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[LaneNode] {
         &self.nodes[..usize::from(self.count)]
     }
 }
 
-impl Op {
+impl LaneOp {
     /// The nodes that it takes.
-    pub fn operands(self) -> impl Iterator<Item = Node> {
-        let mut list = [None; Terms::MOST];
+    pub fn operands(self) -> impl Iterator<Item = LaneNode> {
+        let mut list = [None; SumTerms::MOST];
         match self {
             Self::Input(_) | Self::Const(_) => {}
-            Self::One(_, a) | Self::Cast(a, _) | Self::Bits(a, _) | Self::Table(_, a) => {
+            Self::Unary(_, a) | Self::Cast(a, _) | Self::Bits(a, _) | Self::Table(_, a) => {
                 list[0] = Some(a);
             }
-            Self::Two(_, a, b) => list[..2].copy_from_slice(&[a, b].map(Some)),
+            Self::Binary(_, a, b) => list[..2].copy_from_slice(&[a, b].map(Some)),
             Self::MulAdd(a, b, c) | Self::Select(a, b, c) => {
                 list[..3].copy_from_slice(&[a, b, c].map(Some));
             }
@@ -176,17 +176,17 @@ impl Op {
 
     /// The same operation on other nodes.
     #[must_use]
-    pub fn with_operands(self, node: impl Fn(Node) -> Node) -> Self {
+    pub fn with_operands(self, node: impl Fn(LaneNode) -> LaneNode) -> Self {
         match self {
             Self::Input(_) | Self::Const(_) => self,
-            Self::One(one, a) => Self::One(one, node(a)),
-            Self::Two(two, a, b) => Self::Two(two, node(a), node(b)),
+            Self::Unary(one, a) => Self::Unary(one, node(a)),
+            Self::Binary(two, a, b) => Self::Binary(two, node(a), node(b)),
             Self::MulAdd(a, b, c) => Self::MulAdd(node(a), node(b), node(c)),
             Self::Select(a, b, c) => Self::Select(node(a), node(b), node(c)),
             Self::Cast(a, to) => Self::Cast(node(a), to),
             Self::Bits(a, to) => Self::Bits(node(a), to),
             Self::Table(table, a) => Self::Table(table, node(a)),
-            Self::Sum(terms) => Self::Sum(Terms { nodes: terms.nodes.map(node), ..terms }),
+            Self::Sum(terms) => Self::Sum(SumTerms { nodes: terms.nodes.map(node), ..terms }),
             Self::Call(function, lanes) => Self::Call(function, lanes.map(node)),
         }
     }
@@ -201,14 +201,14 @@ impl Op {
 /// 2. No node is `C64` or `C128`.
 /// 3. `types` has one entry per node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Body {
+pub struct LoopBody {
     inputs: Vec<DType>,
-    nodes: Vec<Op>,
+    nodes: Vec<LaneOp>,
     types: Vec<DType>,
-    outputs: Vec<Node>,
+    outputs: Vec<LaneNode>,
 }
 
-impl Body {
+impl LoopBody {
     /// A body with no nodes.
     #[must_use]
     pub fn new() -> Self {
@@ -219,36 +219,36 @@ impl Body {
     ///
     /// # Errors
     /// If the type is complex.
-    pub fn input(&mut self, dtype: DType) -> Result<Node, Error> {
+    pub fn input(&mut self, dtype: DType) -> Result<LaneNode, Error> {
         if matches!(dtype, DType::C64 | DType::C128) {
             return Err(Error::NotALane { dtype });
         }
         let number = number(self.inputs.len());
         self.inputs.push(dtype);
-        self.push(Op::Input(number))
+        self.push(LaneOp::Input(number))
     }
 
     /// A constant.
     ///
     /// # Errors
     /// If the type is complex.
-    pub fn constant(&mut self, value: Scalar) -> Result<Node, Error> {
-        self.push(Op::Const(value))
+    pub fn constant(&mut self, value: Scalar) -> Result<LaneNode, Error> {
+        self.push(LaneOp::Const(value))
     }
 
     /// Adds a node.
     ///
     /// # Errors
     /// If it names a later node, or one of a type that the operation does not take.
-    pub fn push(&mut self, op: Op) -> Result<Node, Error> {
+    pub fn push(&mut self, op: LaneOp) -> Result<LaneNode, Error> {
         let dtype = self.type_of_op(op)?;
         self.nodes.push(op);
         self.types.push(dtype);
-        Ok(Node(number(self.nodes.len() - 1)))
+        Ok(LaneNode(number(self.nodes.len() - 1)))
     }
 
     /// Makes a node an output.
-    pub fn output(&mut self, node: Node) {
+    pub fn output(&mut self, node: LaneNode) {
         debug_assert!(node.index() < self.nodes.len());
         self.outputs.push(node);
     }
@@ -261,22 +261,22 @@ impl Body {
 
     /// The nodes, operands before users.
     #[must_use]
-    pub fn nodes(&self) -> &[Op] {
+    pub fn nodes(&self) -> &[LaneOp] {
         &self.nodes
     }
 
     /// The outputs, in order.
     #[must_use]
-    pub fn outputs(&self) -> &[Node] {
+    pub fn outputs(&self) -> &[LaneNode] {
         &self.outputs
     }
 
     /// How much it computes: nodes that are no inputs, functions with all of their expansions.
     #[must_use]
     pub fn operations(&self) -> usize {
-        let work = |op: &Op| match op {
-            Op::Input(_) => 0,
-            Op::Call(function, _) => expansion(*function).operations(),
+        let work = |op: &LaneOp| match op {
+            LaneOp::Input(_) => 0,
+            LaneOp::Call(function, _) => expansion(*function).operations(),
             _ => 1,
         };
         self.nodes.iter().map(work).sum()
@@ -284,60 +284,60 @@ impl Body {
 
     /// The type of a node.
     #[must_use]
-    pub fn dtype(&self, node: Node) -> DType {
+    pub fn dtype(&self, node: LaneNode) -> DType {
         self.types[node.index()]
     }
 
-    fn type_of_op(&self, op: Op) -> Result<DType, Error> {
-        let known = |node: Node| {
+    fn type_of_op(&self, op: LaneOp) -> Result<DType, Error> {
+        let known = |node: LaneNode| {
             let dtype = self.types.get(node.index()).copied();
             dtype.ok_or(Error::UnknownNode { node: node.index(), nodes: self.nodes.len() })
         };
         let refused = |dtype: DType| Error::WrongLane { op: format!("{op:?}"), dtype };
         let dtype = match op {
-            Op::Input(number) => {
+            LaneOp::Input(number) => {
                 let dtype = self.inputs.get(number as usize).copied();
                 dtype.ok_or(Error::UnknownInput { input: number, inputs: self.inputs.len() })?
             }
-            Op::Const(value) => value.dtype(),
-            Op::One(one, of) => {
+            LaneOp::Const(value) => value.dtype(),
+            LaneOp::Unary(one, of) => {
                 let dtype = known(of)?;
                 let fits = match one {
-                    One::Neg | One::Abs => dtype != DType::Bool,
-                    One::Not => !is_float(dtype),
+                    UnaryOp::Neg | UnaryOp::Abs => dtype != DType::Bool,
+                    UnaryOp::Not => !is_float(dtype),
                     _ => is_float(dtype),
                 };
                 fits.then_some(dtype).ok_or_else(|| refused(dtype))?
             }
-            Op::Two(two, left, right) => {
+            LaneOp::Binary(two, left, right) => {
                 let (dtype, other) = (known(left)?, known(right)?);
                 if dtype != other || !takes(two, dtype) {
                     return Err(refused(if dtype == other { dtype } else { other }));
                 }
                 if two.compares() { DType::Bool } else { dtype }
             }
-            Op::MulAdd(a, b, c) => {
+            LaneOp::MulAdd(a, b, c) => {
                 let (dtype, b, c) = (known(a)?, known(b)?, known(c)?);
                 let fits = is_float(dtype) && dtype == b && dtype == c;
                 fits.then_some(dtype).ok_or_else(|| refused(dtype))?
             }
-            Op::Select(which, yes, no) => {
+            LaneOp::Select(which, yes, no) => {
                 let (which, dtype, no) = (known(which)?, known(yes)?, known(no)?);
                 let fits = which == DType::Bool && dtype == no;
                 fits.then_some(dtype).ok_or_else(|| refused(which))?
             }
-            Op::Cast(of, to) => known(of).map(|_| to)?,
-            Op::Bits(of, to) => {
+            LaneOp::Cast(of, to) => known(of).map(|_| to)?,
+            LaneOp::Bits(of, to) => {
                 let from = known(of)?;
                 let fits = from.bytes() == to.bytes() && from != DType::Bool && to != DType::Bool;
                 fits.then_some(to).ok_or_else(|| refused(from))?
             }
-            Op::Table(table, at) => {
+            LaneOp::Table(table, at) => {
                 let place = known(at)?;
-                let fits = place == DType::U64 && !table.words.is_empty();
+                let fits = place == DType::U64 && !table.entries.is_empty();
                 fits.then_some(DType::U64).ok_or_else(|| refused(place))?
             }
-            Op::Sum(terms) => {
+            LaneOp::Sum(terms) => {
                 let first = known(terms.nodes[0])?;
                 let mut others = terms.nodes().iter().map(|node| known(*node));
                 others.try_for_each(|dtype| {
@@ -347,7 +347,7 @@ impl Body {
                 })?;
                 first
             }
-            Op::Call(function, _) => {
+            LaneOp::Call(function, _) => {
                 op.operands().map(known).try_for_each(|dtype| {
                     let dtype = dtype?;
                     if dtype == function.takes() { Ok(()) } else { Err(refused(dtype)) }
@@ -367,12 +367,12 @@ pub(crate) fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64)
 }
 
-fn takes(two: Two, dtype: DType) -> bool {
+fn takes(two: BinaryOp, dtype: DType) -> bool {
     match two {
-        Two::Sub | Two::Div | Two::Rem => dtype != DType::Bool,
-        Two::And | Two::Or | Two::Xor => !is_float(dtype),
-        Two::Shl | Two::Shr => !is_float(dtype) && dtype != DType::Bool,
-        Two::MulHigh => dtype == DType::U64,
+        BinaryOp::Sub | BinaryOp::Div | BinaryOp::Rem => dtype != DType::Bool,
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => !is_float(dtype),
+        BinaryOp::Shl | BinaryOp::Shr => !is_float(dtype) && dtype != DType::Bool,
+        BinaryOp::MulHigh => dtype == DType::U64,
         _ => true,
     }
 }
@@ -388,43 +388,43 @@ mod tests {
 
     #[test]
     fn nodes_take_the_types_that_their_operations_ask_for() {
-        let mut body = Body::new();
+        let mut body = LoopBody::new();
         let x = body.input(DType::F64).unwrap();
         let k = body.input(DType::I64).unwrap();
-        let less = body.push(Op::Two(Two::Lt, x, x)).unwrap();
+        let less = body.push(LaneOp::Binary(BinaryOp::Lt, x, x)).unwrap();
         assert_eq!(body.dtype(less), DType::Bool);
         assert_eq!(body.inputs(), [DType::F64, DType::I64]);
         let wrong = [
-            Op::One(One::Sqrt, k),
-            Op::One(One::Not, x),
-            Op::Two(Two::Add, x, k),
-            Op::Two(Two::And, x, x),
-            Op::Two(Two::MulHigh, k, k),
-            Op::MulAdd(k, k, k),
-            Op::Select(x, x, x),
-            Op::Bits(x, DType::F32),
-            Op::Table(Table { name: "t", words: &[1] }, k),
-            Op::Sum(Terms::new(&[x, k]).unwrap()),
-            Op::Sum(Terms::new(&[k, k]).unwrap()),
-            Op::Call(Function::Exp, [k; 3]),
-            Op::Call(Function::Pow, [x, k, k]),
-            Op::Call(Function::Uniform, [x; 3]),
+            LaneOp::Unary(UnaryOp::Sqrt, k),
+            LaneOp::Unary(UnaryOp::Not, x),
+            LaneOp::Binary(BinaryOp::Add, x, k),
+            LaneOp::Binary(BinaryOp::And, x, x),
+            LaneOp::Binary(BinaryOp::MulHigh, k, k),
+            LaneOp::MulAdd(k, k, k),
+            LaneOp::Select(x, x, x),
+            LaneOp::Bits(x, DType::F32),
+            LaneOp::Table(LookupTable { name: "t", entries: &[1] }, k),
+            LaneOp::Sum(SumTerms::new(&[x, k]).unwrap()),
+            LaneOp::Sum(SumTerms::new(&[k, k]).unwrap()),
+            LaneOp::Call(LaneFunction::Exp, [k; 3]),
+            LaneOp::Call(LaneFunction::Pow, [x, k, k]),
+            LaneOp::Call(LaneFunction::Uniform, [x; 3]),
         ];
         for op in wrong {
             assert!(matches!(body.push(op), Err(Error::WrongLane { .. })), "{op:?}");
         }
         assert_eq!(
-            body.push(Op::One(One::Neg, Node(9))),
+            body.push(LaneOp::Unary(UnaryOp::Neg, LaneNode(9))),
             Err(Error::UnknownNode { node: 9, nodes: 3 })
         );
-        assert_eq!(body.push(Op::Input(2)), Err(Error::UnknownInput { input: 2, inputs: 2 }));
+        assert_eq!(body.push(LaneOp::Input(2)), Err(Error::UnknownInput { input: 2, inputs: 2 }));
         assert_eq!(body.input(DType::C64), Err(Error::NotALane { dtype: DType::C64 }));
-        assert!(body.push(Op::Cast(x, DType::C128)).is_err());
-        assert_eq!((Terms::new(&[]), Terms::new(&[x; 9])), (None, None));
+        assert!(body.push(LaneOp::Cast(x, DType::C128)).is_err());
+        assert_eq!((SumTerms::new(&[]), SumTerms::new(&[x; 9])), (None, None));
         body.output(less);
         assert_eq!((body.outputs(), body.nodes().len()), (&[less][..], 3));
         assert_eq!(body.operations(), 1);
-        body.push(Op::Call(Function::Exp, [x; 3])).unwrap();
+        body.push(LaneOp::Call(LaneFunction::Exp, [x; 3])).unwrap();
         assert!(body.operations() > 20, "an exponential is more than one operation");
     }
 }

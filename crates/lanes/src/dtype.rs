@@ -11,7 +11,7 @@ use crate::Error;
 /// The type of an array's elements, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DType {
-    /// A truth value: one byte, 0 or 1.
+    /// A bool: one byte, 0 or 1.
     Bool,
     /// Signed, 8 bits.
     I8,
@@ -185,7 +185,7 @@ pub fn elements_of<T: Element>(bytes: &[u8]) -> Result<&[T], Error> {
     })
 }
 
-/// Bytes as truth values, everything but 0 being true: rewrites them to 0 and 1.
+/// Bytes as bools, everything but 0 being true: rewrites them to 0 and 1.
 pub fn bools_of_mut(bytes: &mut [u8]) -> &mut [bool] {
     bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
     bytemuck::checked::cast_slice_mut(bytes)

@@ -20,7 +20,7 @@ pub enum Error {
         /// The number of bytes.
         bytes: usize,
     },
-    /// A byte is no truth value.
+    /// A byte is no bool.
     NotBool {
         /// The byte.
         got: u8,
@@ -85,7 +85,7 @@ impl fmt::Display for Error {
                 write!(f, "{bytes} bytes are not whole and aligned elements of type {dtype}")
             }
             Self::NotBool { got, offset } => {
-                write!(f, "byte {offset} is {got}, expected 0 or 1 as a truth value")
+                write!(f, "byte {offset} is {got}, expected 0 or 1 as a bool")
             }
             Self::NotALane { dtype } => {
                 write!(f, "got a lane of type {dtype}, expected the parts of complex numbers")

@@ -2,10 +2,10 @@
 
 use crate::{DType, Scalar};
 
-/// Digits of 32 bits: more than the largest float is of the smallest.
-const DIGITS: usize = 68;
+/// Limbs of 32 bits: more than the largest float is of the smallest.
+const LIMBS: usize = 68;
 
-/// The exponent of the smallest float, and so that of the first digit.
+/// The exponent of the smallest float, and so that of the first limb.
 const LOWEST: i32 = -1074;
 
 /// The sum of floats of one type, rounded once; `None` if they are no floats.
@@ -26,11 +26,11 @@ fn rounded(terms: &[f64], bits: usize, lowest: i32) -> f64 {
         // Infinities stay or meet each other, and NaN stays: any order does that.
         return terms.iter().filter(|term| !term.is_finite()).sum();
     }
-    let mut digits = [0i64; DIGITS];
-    terms.iter().for_each(|term| add(&mut digits, *term));
-    let negative = carried(&mut digits);
-    let bit = |at: usize| digits[at / 32] >> (at % 32) & 1;
-    let Some(top) = (0..32 * DIGITS).rev().find(|at| bit(*at) == 1) else { return 0.0 };
+    let mut limbs = [0i64; LIMBS];
+    terms.iter().for_each(|term| add(&mut limbs, *term));
+    let negative = carried(&mut limbs);
+    let bit = |at: usize| limbs[at / 32] >> (at % 32) & 1;
+    let Some(top) = (0..32 * LIMBS).rev().find(|at| bit(*at) == 1) else { return 0.0 };
     let least = usize::try_from(lowest - LOWEST).unwrap_or(0);
     let low = (top + 1).saturating_sub(bits).max(least);
     let kept = (low..=top).rev().fold(0i64, |number, at| 2 * number + bit(at));
@@ -43,35 +43,35 @@ fn rounded(terms: &[f64], bits: usize, lowest: i32) -> f64 {
     if negative { -scaled } else { scaled }
 }
 
-/// Adds a number to digits that are not carried.
-fn add(digits: &mut [i64; DIGITS], term: f64) {
+/// Adds a number to limbs that are not carried.
+fn add(limbs: &mut [i64; LIMBS], term: f64) {
     let exponent = usize::try_from(term.to_bits() >> 52 & 0x7ff).unwrap_or(0);
     let fraction = term.to_bits() & ((1 << 52) - 1);
     let fraction = if exponent == 0 { fraction } else { fraction | 1 << 52 };
     let place = exponent.max(1) - 1;
     let wide = u128::from(fraction) << (place % 32);
-    for (digit, part) in digits[place / 32..].iter_mut().zip([0, 32, 64]) {
+    for (limb, part) in limbs[place / 32..].iter_mut().zip([0, 32, 64]) {
         let part = i64::try_from(wide >> part & 0xffff_ffff).unwrap_or(0);
-        *digit += if term < 0.0 { -part } else { part };
+        *limb += if term < 0.0 { -part } else { part };
     }
 }
 
-/// Makes all digits those of the magnitude, below 2^32; true if the number is negative.
-fn carried(digits: &mut [i64; DIGITS]) -> bool {
-    // Digits of several terms may outweigh the one above them: only the last carry knows the sign.
-    let negative = carry(digits) < 0;
+/// Makes all limbs those of the magnitude, below 2^32; true if the number is negative.
+fn carried(limbs: &mut [i64; LIMBS]) -> bool {
+    // Limbs of several terms may outweigh the one above them: only the last carry knows the sign.
+    let negative = carry(limbs) < 0;
     if negative {
-        digits.iter_mut().for_each(|digit| *digit = -*digit);
-        carry(digits);
+        limbs.iter_mut().for_each(|limb| *limb = -*limb);
+        carry(limbs);
     }
     negative
 }
 
-/// Makes all digits 32 bits of two's complement; the last carry is the sign.
-fn carry(digits: &mut [i64; DIGITS]) -> i64 {
-    digits.iter_mut().fold(0, |carry, digit| {
-        let all = carry + *digit;
-        *digit = all & 0xffff_ffff;
+/// Makes all limbs 32 bits of two's complement; the last carry is the sign.
+fn carry(limbs: &mut [i64; LIMBS]) -> i64 {
+    limbs.iter_mut().fold(0, |carry, limb| {
+        let all = carry + *limb;
+        *limb = all & 0xffff_ffff;
         all >> 32
     })
 }
@@ -111,7 +111,7 @@ mod tests {
             (&[f64::MAX, f64::MAX], f64::INFINITY),
             (&[-f64::MAX, -f64::MAX, f64::MAX, f64::MAX, 2.5], 2.5),
             (&[f64::INFINITY, -5.0], f64::INFINITY),
-            // What is left has another sign than the digit of the largest terms.
+            // What is left has another sign than the limb of the largest terms.
             (
                 &[-0.5 + half / 2.0, 0.5, -0.5 - half, 0.5 - half / 2.0, -0.5 + half / 2.0, 0.5],
                 -half / 2.0,

@@ -122,7 +122,7 @@ functions! {
         Positive = "positive", 31;
         /// True where zero.
         LogicalNot = "logical_not", 32;
-        /// Every bit turned.
+        /// Every bit flipped.
         BitwiseInvert = "bitwise_invert";
         /// The conjugate.
         Conj = "conj";
@@ -201,7 +201,7 @@ functions! {
 
 /// A function of lanes that a body has as one operation. Its meaning is its expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Function {
+pub enum LaneFunction {
     /// Inverse cosine.
     Acos,
     /// Inverse hyperbolic cosine.
@@ -254,7 +254,7 @@ pub enum Function {
     Uniform,
 }
 
-impl Function {
+impl LaneFunction {
     /// All of them, in their order.
     pub const ALL: &'static [Self] = &[
         Self::Acos,
@@ -304,27 +304,27 @@ impl Function {
 impl Unary {
     /// The operation on `F64` lanes that it is, if it is one.
     #[must_use]
-    pub fn function(self) -> Option<Function> {
+    pub fn function(self) -> Option<LaneFunction> {
         Some(match self {
-            Self::Acos => Function::Acos,
-            Self::Acosh => Function::Acosh,
-            Self::Asin => Function::Asin,
-            Self::Asinh => Function::Asinh,
-            Self::Atan => Function::Atan,
-            Self::Atanh => Function::Atanh,
-            Self::Cos => Function::Cos,
-            Self::Cosh => Function::Cosh,
-            Self::Erf => Function::Erf,
-            Self::Exp => Function::Exp,
-            Self::Expm1 => Function::Expm1,
-            Self::Log => Function::Log,
-            Self::Log1p => Function::Log1p,
-            Self::Log2 => Function::Log2,
-            Self::Log10 => Function::Log10,
-            Self::Sin => Function::Sin,
-            Self::Sinh => Function::Sinh,
-            Self::Tan => Function::Tan,
-            Self::Tanh => Function::Tanh,
+            Self::Acos => LaneFunction::Acos,
+            Self::Acosh => LaneFunction::Acosh,
+            Self::Asin => LaneFunction::Asin,
+            Self::Asinh => LaneFunction::Asinh,
+            Self::Atan => LaneFunction::Atan,
+            Self::Atanh => LaneFunction::Atanh,
+            Self::Cos => LaneFunction::Cos,
+            Self::Cosh => LaneFunction::Cosh,
+            Self::Erf => LaneFunction::Erf,
+            Self::Exp => LaneFunction::Exp,
+            Self::Expm1 => LaneFunction::Expm1,
+            Self::Log => LaneFunction::Log,
+            Self::Log1p => LaneFunction::Log1p,
+            Self::Log2 => LaneFunction::Log2,
+            Self::Log10 => LaneFunction::Log10,
+            Self::Sin => LaneFunction::Sin,
+            Self::Sinh => LaneFunction::Sinh,
+            Self::Tan => LaneFunction::Tan,
+            Self::Tanh => LaneFunction::Tanh,
             _ => return None,
         })
     }
@@ -333,12 +333,12 @@ impl Unary {
 impl Binary {
     /// The operation on `F64` lanes that it is, if it is one.
     #[must_use]
-    pub fn function(self) -> Option<Function> {
+    pub fn function(self) -> Option<LaneFunction> {
         Some(match self {
-            Self::Atan2 => Function::Atan2,
-            Self::Hypot => Function::Hypot,
-            Self::LogAddExp => Function::LogAddExp,
-            Self::Pow => Function::Pow,
+            Self::Atan2 => LaneFunction::Atan2,
+            Self::Hypot => LaneFunction::Hypot,
+            Self::LogAddExp => LaneFunction::LogAddExp,
+            Self::Pow => LaneFunction::Pow,
             _ => return None,
         })
     }

@@ -14,12 +14,12 @@ use crate::{Binary, DType, Error, Unary};
 /// up to 16 bits fit into `F32` and `C64`, larger ones ask for `F64` and `C128`.
 #[must_use]
 pub fn promote(a: DType, b: DType) -> DType {
-    use Kind::{Complex, Float, Signed, Truth, Unsigned};
+    use TypeCategory::{Bool, Complex, Float, Signed, Unsigned};
     let wider = if a.bytes() >= b.bytes() { a } else { b };
     match (kind(a), kind(b)) {
         (x, y) if x == y => wider,
-        (Truth, _) => b,
-        (_, Truth) => a,
+        (Bool, _) => b,
+        (_, Bool) => a,
         (Complex, _) => complex_of(promote(part_of(a), b)),
         (_, Complex) => complex_of(promote(a, part_of(b))),
         (Float, _) => float_for(a, b),
@@ -45,21 +45,21 @@ fn integer_for(signed: DType, unsigned: DType) -> DType {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Truth,
+enum TypeCategory {
+    Bool,
     Signed,
     Unsigned,
     Float,
     Complex,
 }
 
-fn kind(dtype: DType) -> Kind {
+fn kind(dtype: DType) -> TypeCategory {
     match dtype {
-        DType::Bool => Kind::Truth,
-        DType::I8 | DType::I16 | DType::I32 | DType::I64 => Kind::Signed,
-        DType::U8 | DType::U16 | DType::U32 | DType::U64 => Kind::Unsigned,
-        DType::F32 | DType::F64 => Kind::Float,
-        DType::C64 | DType::C128 => Kind::Complex,
+        DType::Bool => TypeCategory::Bool,
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => TypeCategory::Signed,
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => TypeCategory::Unsigned,
+        DType::F32 | DType::F64 => TypeCategory::Float,
+        DType::C64 | DType::C128 => TypeCategory::Complex,
     }
 }
 
@@ -79,12 +79,12 @@ fn complex_of(part: DType) -> DType {
 /// Floats and complex types as they are, `F64` for the others.
 fn inexact(dtype: DType) -> DType {
     match kind(dtype) {
-        Kind::Float | Kind::Complex => dtype,
+        TypeCategory::Float | TypeCategory::Complex => dtype,
         _ => DType::F64,
     }
 }
 
-/// What NumPy computes in where it has no loop for truth values.
+/// What NumPy computes in where it has no loop for bools.
 fn numeric(dtype: DType) -> DType {
     if dtype == DType::Bool { DType::I8 } else { dtype }
 }
@@ -99,16 +99,20 @@ impl Unary {
         let kind = kind(x);
         match self {
             Self::IsFinite | Self::IsInf | Self::IsNan | Self::LogicalNot => Ok((x, DType::Bool)),
-            Self::SignBit if kind != Kind::Complex => Ok((x, DType::Bool)),
+            Self::SignBit if kind != TypeCategory::Complex => Ok((x, DType::Bool)),
             Self::Abs | Self::Real | Self::Imag => Ok((x, part_of(x))),
             Self::Round | Self::Conj => Ok((x, x)),
-            Self::Ceil | Self::Floor | Self::Trunc if kind != Kind::Complex => Ok((x, x)),
-            Self::Negative | Self::Positive | Self::Sign if kind != Kind::Truth => Ok((x, x)),
+            Self::Ceil | Self::Floor | Self::Trunc if kind != TypeCategory::Complex => Ok((x, x)),
+            Self::Negative | Self::Positive | Self::Sign if kind != TypeCategory::Bool => {
+                Ok((x, x))
+            }
             Self::Square => Ok((numeric(x), numeric(x))),
-            Self::BitwiseInvert if !matches!(kind, Kind::Float | Kind::Complex) => Ok((x, x)),
+            Self::BitwiseInvert if !matches!(kind, TypeCategory::Float | TypeCategory::Complex) => {
+                Ok((x, x))
+            }
             Self::SignBit | Self::Ceil | Self::Floor | Self::Trunc => refuse(),
             Self::Negative | Self::Positive | Self::Sign | Self::BitwiseInvert => refuse(),
-            Self::Erf if kind == Kind::Complex => refuse(),
+            Self::Erf if kind == TypeCategory::Complex => refuse(),
             _ => Ok((inexact(x), inexact(x))),
         }
     }
@@ -126,10 +130,10 @@ impl Binary {
         let refuse = || Err(Error::WrongTypes { function: self.name(), dtypes: vec![x, y] });
         let both = promote(x, y);
         let kind = kind(both);
-        let whole = !matches!(kind, Kind::Float | Kind::Complex);
+        let whole = !matches!(kind, TypeCategory::Float | TypeCategory::Complex);
         match self {
             Self::Add | Self::Multiply => Ok((both, both)),
-            Self::Subtract if kind != Kind::Truth => Ok((both, both)),
+            Self::Subtract if kind != TypeCategory::Bool => Ok((both, both)),
             Self::Equal | Self::NotEqual => Ok((both, DType::Bool)),
             Self::LogicalAnd | Self::LogicalOr | Self::LogicalXor => Ok((both, DType::Bool)),
             Self::Divide => Ok((inexact(both), inexact(both))),
@@ -138,7 +142,7 @@ impl Binary {
             Self::BitwiseLeftShift | Self::BitwiseRightShift if whole => {
                 Ok((numeric(both), numeric(both)))
             }
-            _ if kind == Kind::Complex => refuse(),
+            _ if kind == TypeCategory::Complex => refuse(),
             Self::Greater | Self::GreaterEqual | Self::Less | Self::LessEqual => {
                 Ok((both, DType::Bool))
             }

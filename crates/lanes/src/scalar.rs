@@ -9,19 +9,19 @@ use crate::{DType, Element, bytes_of, elements_of};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scalar {
     dtype: DType,
-    bytes: Words,
+    bytes: AlignedBytes,
 }
 
 /// Sixteen bytes that are aligned for every element type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(align(16))]
-struct Words([u8; 16]);
+struct AlignedBytes([u8; 16]);
 
 impl Scalar {
     /// The scalar of a value.
     #[must_use]
     pub fn of<T: Element>(value: T) -> Self {
-        let mut bytes = Words([0; 16]);
+        let mut bytes = AlignedBytes([0; 16]);
         bytes.0[..size_of::<T>()].copy_from_slice(bytes_of(&[value]));
         Self { dtype: T::DTYPE, bytes }
     }
@@ -32,9 +32,9 @@ impl Scalar {
         if bytes.len() != dtype.bytes() || (dtype == DType::Bool && bytes[0] > 1) {
             return None;
         }
-        let mut words = Words([0; 16]);
-        words.0[..bytes.len()].copy_from_slice(bytes);
-        Some(Self { dtype, bytes: words })
+        let mut aligned = AlignedBytes([0; 16]);
+        aligned.0[..bytes.len()].copy_from_slice(bytes);
+        Some(Self { dtype, bytes: aligned })
     }
 
     /// Its type.

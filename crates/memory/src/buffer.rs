@@ -5,7 +5,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
 use std::ptr::NonNull;
 
-use crate::guard::Guarded;
+use crate::guard::GuardedBuffer;
 use crate::pages::Mapping;
 
 /// Start of every buffer: a cache line, enough for every vector instruction.
@@ -35,25 +35,25 @@ const LONG: usize = 64 << 10;
 ///
 /// Invariant 1: `start` is aligned to [`ALIGNMENT`], and `bytes` initialised bytes from it on may be
 /// read and written as long as the value lives.
-pub struct Buffer {
+pub struct AlignedBuffer {
     start: NonNull<u8>,
     bytes: usize,
-    source: Source,
+    source: AllocationSource,
 }
 
 /// Where a buffer comes from, and how it is freed.
-enum Source {
+enum AllocationSource {
     Allocator { allocated: NonNull<u8>, layout: Layout },
     Pages { _mapping: Mapping },
-    Guarded { _guarded: Guarded },
+    GuardedBuffer { _guarded: GuardedBuffer },
 }
 
 // SAFETY: a plain range of bytes without an owner elsewhere.
-unsafe impl Send for Buffer {}
+unsafe impl Send for AlignedBuffer {}
 // SAFETY: reading and writing through the pointer is the business of those who do it.
-unsafe impl Sync for Buffer {}
+unsafe impl Sync for AlignedBuffer {}
 
-impl Buffer {
+impl AlignedBuffer {
     /// New bytes, all zero.
     ///
     /// # Panics
@@ -68,13 +68,21 @@ impl Buffer {
     /// # Errors
     /// How many bytes were asked for.
     pub fn try_zeroed(bytes: usize) -> Result<Self, OutOfMemory> {
-        if let Some(guarded) = Guarded::new(bytes) {
+        if let Some(guarded) = GuardedBuffer::new(bytes) {
             let start = guarded.start();
-            return Ok(Self { start, bytes, source: Source::Guarded { _guarded: guarded } });
+            return Ok(Self {
+                start,
+                bytes,
+                source: AllocationSource::GuardedBuffer { _guarded: guarded },
+            });
         }
         if let Some(mapping) = Mapping::new(bytes) {
             let start = mapping.start();
-            return Ok(Self { start, bytes, source: Source::Pages { _mapping: mapping } });
+            return Ok(Self {
+                start,
+                bytes,
+                source: AllocationSource::Pages { _mapping: mapping },
+            });
         }
         let error = OutOfMemory { bytes };
         let (more, alignment) = if bytes < LONG { (0, ALIGNMENT) } else { (ALIGNMENT, 1) };
@@ -86,7 +94,7 @@ impl Buffer {
         let before = allocated.align_offset(ALIGNMENT);
         // SAFETY: less than a line, which the layout has more where it is not aligned.
         let start = unsafe { allocated.add(before) };
-        Ok(Self { start, bytes, source: Source::Allocator { allocated, layout } })
+        Ok(Self { start, bytes, source: AllocationSource::Allocator { allocated, layout } })
     }
 
     /// The first byte.
@@ -102,16 +110,16 @@ impl Buffer {
     }
 }
 
-impl Drop for Buffer {
+impl Drop for AlignedBuffer {
     fn drop(&mut self) {
-        if let Source::Allocator { allocated, layout } = self.source {
+        if let AllocationSource::Allocator { allocated, layout } = self.source {
             // SAFETY: it came from `alloc_zeroed` with this layout.
             unsafe { dealloc(allocated.as_ptr(), layout) }
         }
     }
 }
 
-impl fmt::Debug for Buffer {
+impl fmt::Debug for AlignedBuffer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Buffer({} bytes)", self.bytes)
     }
@@ -124,14 +132,15 @@ mod tests {
     #[test]
     fn more_than_there_is_is_an_error() {
         for bytes in [1 << 46, 1 << 60, usize::MAX] {
-            let error = Buffer::try_zeroed(bytes).expect_err("no machine has it");
+            let error = AlignedBuffer::try_zeroed(bytes).expect_err("no machine has it");
             assert_eq!(error, OutOfMemory { bytes });
-            let panic = std::panic::catch_unwind(|| Buffer::zeroed(bytes)).expect_err("the same");
+            let panic =
+                std::panic::catch_unwind(|| AlignedBuffer::zeroed(bytes)).expect_err("the same");
             assert_eq!(panic.downcast_ref::<OutOfMemory>(), Some(&error));
         }
         let text = OutOfMemory { bytes: 12 }.to_string();
         assert_eq!(text, "the system gave no memory of 12 bytes");
-        assert_eq!(Buffer::try_zeroed(100).map(|buffer| buffer.bytes()), Ok(100));
+        assert_eq!(AlignedBuffer::try_zeroed(100).map(|buffer| buffer.bytes()), Ok(100));
     }
 
     #[test]
@@ -139,10 +148,10 @@ mod tests {
         for bytes in [0, 1, 63, 64, 65, LONG - 1, LONG, LONG + 1, 2 * LONG + 7, crate::LARGE] {
             // Freed memory that is used again has to be zero, too.
             for _ in 0..3 {
-                let buffer = Buffer::zeroed(bytes);
+                let buffer = AlignedBuffer::zeroed(bytes);
                 assert!(buffer.start().addr().get().is_multiple_of(ALIGNMENT), "{bytes} bytes");
                 assert_eq!(buffer.bytes(), bytes);
-                // SAFETY: invariant 1, and nobody else knows the buffer.
+                // SAFETY: invariant 1, and no other code knows the buffer.
                 let all = unsafe { std::slice::from_raw_parts_mut(buffer.start().as_ptr(), bytes) };
                 assert!(all.iter().all(|byte| *byte == 0), "{bytes} bytes");
                 all.fill(0xff);

@@ -31,15 +31,16 @@ pub fn guarded() -> bool {
 ///
 /// Invariant 1: `length` bytes from `base` were mapped for this value alone, the last page of them
 /// without access; the buffer's bytes lie in those before it, all others of these have the pattern.
-pub(crate) struct Guarded {
+pub(crate) struct GuardedBuffer {
     base: NonNull<u8>,
     length: usize,
     before: usize,
     bytes: usize,
 }
 
-impl Guarded {
-    /// So many zeros; none if nobody asked for guards, there are too many, or the system has none.
+impl GuardedBuffer {
+    /// So many zeros; none if guards were not asked for, there are too many, or the system has
+    /// none.
     #[cfg(target_os = "linux")]
     pub(crate) fn new(bytes: usize) -> Option<Self> {
         if !guarded() || (bytes < PAGE && LIVE.load(Ordering::Relaxed) >= MANY) {
@@ -58,11 +59,11 @@ impl Guarded {
         let before = used - bytes.next_multiple_of(ALIGNMENT);
         LIVE.fetch_add(1, Ordering::Relaxed);
         let made = Self { base, length, before, bytes };
-        // SAFETY: the page lies at the end of the mapping, and nobody knows it yet.
+        // SAFETY: the page lies at the end of the mapping, and no other code knows it yet.
         let closed =
             unsafe { libc::mprotect(base.as_ptr().add(used).cast(), PAGE, libc::PROT_NONE) };
         for (start, count) in made.beside() {
-            // SAFETY: invariant 1; nobody else knows these bytes.
+            // SAFETY: invariant 1; no other code knows these bytes.
             unsafe { base.as_ptr().add(start).write_bytes(PATTERN, count) };
         }
         (closed == 0).then_some(made)
@@ -89,7 +90,7 @@ impl Guarded {
     /// The first place outside of the buffer that was written, counted from its start.
     fn broken(&self) -> Option<isize> {
         self.beside().into_iter().find_map(|(start, count)| {
-            // SAFETY: invariant 1; whoever writes there has no right to.
+            // SAFETY: invariant 1; no code may write there.
             let bytes = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(start), count) };
             let place = bytes.iter().position(|byte| *byte != PATTERN)?;
             Some((start + place).cast_signed() - self.before.cast_signed())
@@ -97,7 +98,7 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardedBuffer {
     fn drop(&mut self) {
         if let Some(place) = self.broken() {
             let bytes = self.bytes;

@@ -14,9 +14,9 @@ mod pages;
 mod process;
 mod scratch;
 
-pub use buffer::{ALIGNMENT, Buffer, OutOfMemory};
+pub use buffer::{ALIGNMENT, AlignedBuffer, OutOfMemory};
 pub use guard::guarded;
 pub use limit::available_memory;
 pub use pages::LARGE;
 pub use process::process;
-pub use scratch::Scratch;
+pub use scratch::ScratchBuffer;

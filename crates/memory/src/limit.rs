@@ -51,7 +51,7 @@ impl fmt::Display for LimitKind {
 
 /// One limit of the memory of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct MemoryLimit {
     /// What sets it.
     pub kind: LimitKind,
     /// Bytes that there are in all.
@@ -64,15 +64,15 @@ pub struct Limit {
 
 /// All limits of this process, as of now.
 #[must_use]
-pub fn limits() -> Vec<Limit> {
+pub fn limits() -> Vec<MemoryLimit> {
     limits_below(Path::new("/"))
 }
 
 /// All limits that the files below a root tell of.
 #[must_use]
-pub fn limits_below(root: &Path) -> Vec<Limit> {
+pub fn limits_below(root: &Path) -> Vec<MemoryLimit> {
     let boot = read(&root.join("proc/sys/kernel/random/boot_id")).unwrap_or_default();
-    let mut limits: Vec<Limit> = machine(root, &boot).into_iter().collect();
+    let mut limits: Vec<MemoryLimit> = machine(root, &boot).into_iter().collect();
     limits.extend(group::limits(root, &boot));
     limits.extend(own(root));
     limits
@@ -80,8 +80,8 @@ pub fn limits_below(root: &Path) -> Vec<Limit> {
 
 /// The limit that leaves least to this process, if those that others draw from are shared.
 #[must_use]
-pub fn narrowest(limits: Vec<Limit>, shares: &Shares) -> Option<Limit> {
-    let share = |mut limit: Limit| {
+pub fn narrowest(limits: Vec<MemoryLimit>, shares: &Shares) -> Option<MemoryLimit> {
+    let share = |mut limit: MemoryLimit| {
         limit.left /= shares.of(limit.scope);
         limit
     };
@@ -95,22 +95,22 @@ pub fn available_memory() -> Option<usize> {
     Some(usize::try_from(limit.left).unwrap_or(usize::MAX))
 }
 
-fn machine(root: &Path, boot: &str) -> Option<Limit> {
+fn machine(root: &Path, boot: &str) -> Option<MemoryLimit> {
     let text = read(&root.join("proc/meminfo"))?;
     let left = kilobytes(&text, "MemAvailable:")?;
     let total = kilobytes(&text, "MemTotal:").unwrap_or(left);
-    Some(Limit { kind: LimitKind::Machine, total, left, scope: Some(scope(&[boot])) })
+    Some(MemoryLimit { kind: LimitKind::Machine, total, left, scope: Some(scope(&[boot])) })
 }
 
 /// What `ulimit` sets for this process alone.
-fn own(root: &Path) -> Vec<Limit> {
+fn own(root: &Path) -> Vec<MemoryLimit> {
     let files = (read(&root.join("proc/self/limits")), read(&root.join("proc/self/status")));
     let (Some(limits), Some(status)) = files else { return Vec::new() };
     let one = |name: &str, used: &str, kind: LimitKind| {
         let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
         let total = line.split_whitespace().next()?.parse::<u64>().ok()?;
         let left = total.saturating_sub(kilobytes(&status, used)?).saturating_sub(RESERVE);
-        Some(Limit { kind, total, left, scope: None })
+        Some(MemoryLimit { kind, total, left, scope: None })
     };
     let space = one("Max address space", "VmSize:", LimitKind::AddressSpace);
     space.into_iter().chain(one("Max data size", "VmData:", LimitKind::Data)).collect()

@@ -1,20 +1,20 @@
 //! Memory that loops use again and again.
 
-use crate::buffer::Buffer;
+use crate::buffer::AlignedBuffer;
 use crate::guard::guarded;
 
 /// A buffer that grows as it is asked for more; its content is not kept then.
 #[derive(Debug, Default)]
-pub struct Scratch {
-    buffer: Option<Buffer>,
+pub struct ScratchBuffer {
+    buffer: Option<AlignedBuffer>,
 }
 
-impl Scratch {
+impl ScratchBuffer {
     /// At least so many bytes, aligned to a cache line and initialised; exactly so many where buffers
     /// are guarded. Pointers from earlier calls are not valid any more.
     #[must_use]
     pub fn room(&mut self, bytes: usize) -> *mut u8 {
-        let fits = |buffer: &Buffer| match guarded() {
+        let fits = |buffer: &AlignedBuffer| match guarded() {
             true => buffer.bytes() == bytes,
             false => buffer.bytes() >= bytes,
         };
@@ -22,7 +22,7 @@ impl Scratch {
             // The old one goes first: both together are never needed.
             self.buffer = None;
         }
-        self.buffer.get_or_insert_with(|| Buffer::zeroed(bytes)).start().as_ptr()
+        self.buffer.get_or_insert_with(|| AlignedBuffer::zeroed(bytes)).start().as_ptr()
     }
 }
 
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn room_grows_and_stays() {
-        let mut scratch = Scratch::default();
+        let mut scratch = ScratchBuffer::default();
         let first = scratch.room(100);
         assert!(first.addr().is_multiple_of(crate::ALIGNMENT));
         assert_eq!(scratch.room(100), first);

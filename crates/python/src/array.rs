@@ -3,7 +3,7 @@
 
 use pantile::array::{self, Binary, Boundary, Number, Operand, Reduction, SliceItem, Unary};
 use pantile::ir::{Complex, Scalar};
-use pantile_engine::DType;
+use pantile_engine::{DType, dispatch};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -167,37 +167,23 @@ fn large(value: &Bound<'_, PyAny>) -> PyResult<Number> {
 
 /// The least and the greatest number of a type of whole numbers.
 fn limits(dtype: DType) -> Option<(i128, i128)> {
-    Some(match dtype {
-        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
-        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
-        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        DType::I64 => (i64::MIN.into(), i64::MAX.into()),
-        DType::U8 => (0, u8::MAX.into()),
-        DType::U16 => (0, u16::MAX.into()),
-        DType::U32 => (0, u32::MAX.into()),
-        DType::U64 => (0, u64::MAX.into()),
-        _ => return None,
+    dispatch!(dtype, T {
+        integers => Some((T::MIN.into(), T::MAX.into())),
+        _ => None,
     })
 }
 
 /// A scalar as a number of Python's.
 fn python_number(py: Python<'_>, value: Scalar) -> PyResult<Option<Bound<'_, PyAny>>> {
-    macro_rules! number {
-        ($($dtype:ident $type:ty),*) => {
-            match value.dtype() {
-                $(DType::$dtype => value.get::<$type>().map(|one| one.into_bound_py_any(py)),)*
-                DType::C64 => value.get::<Complex<f32>>().map(|one| {
-                    Ok(PyComplex::from_doubles(py, one.re.into(), one.im.into()).into_any())
-                }),
-                DType::C128 => value.get::<Complex<f64>>().map(|one| {
-                    Ok(PyComplex::from_doubles(py, one.re, one.im).into_any())
-                }),
-            }
-        };
-    }
-    number!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32,
-        F64 f64)
+    dispatch!(value.dtype(), T {
+        bool | integers | floats => value.get::<T>().map(|one| one.into_bound_py_any(py)),
+        complex => value.get::<T>().map(|one| Ok(python_complex(py, one))),
+    })
     .transpose()
+}
+
+fn python_complex<P: Into<f64>>(py: Python<'_>, value: Complex<P>) -> Bound<'_, PyAny> {
+    PyComplex::from_doubles(py, value.re.into(), value.im.into()).into_any()
 }
 
 /// One axis of a slice: an index, or start, stop and step.

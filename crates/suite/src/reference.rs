@@ -179,22 +179,10 @@ floats!(f32, f64);
 /// it is asked for. A rank that stops at a fault must not go on with what the others are not at.
 #[macro_export]
 macro_rules! every_type {
-    ($function:ident($($argument:expr),*)) => {{
-        let calls: Vec<(&'static str, Box<dyn Fn() -> Result<(), String> + '_>)> = vec![
-            ("bool", Box::new(|| $function::<bool>($($argument),*))),
-            ("i8", Box::new(|| $function::<i8>($($argument),*))),
-            ("i16", Box::new(|| $function::<i16>($($argument),*))),
-            ("i32", Box::new(|| $function::<i32>($($argument),*))),
-            ("i64", Box::new(|| $function::<i64>($($argument),*))),
-            ("u8", Box::new(|| $function::<u8>($($argument),*))),
-            ("u16", Box::new(|| $function::<u16>($($argument),*))),
-            ("u32", Box::new(|| $function::<u32>($($argument),*))),
-            ("u64", Box::new(|| $function::<u64>($($argument),*))),
-            ("f32", Box::new(|| $function::<f32>($($argument),*))),
-            ("f64", Box::new(|| $function::<f64>($($argument),*))),
-            ("c64", Box::new(|| $function::<num_complex::Complex<f32>>($($argument),*))),
-            ("c128", Box::new(|| $function::<num_complex::Complex<f64>>($($argument),*))),
-        ];
-        calls.into_iter().map(|(name, call)| (name, call()))
-    }};
+    ($function:ident($($argument:expr),*)) => {
+        pantile_lanes::DType::ALL.into_iter().map(|dtype| {
+            let result = pantile_lanes::dispatch!(dtype, T => $function::<T>($($argument),*));
+            (dtype.name(), result)
+        })
+    };
 }

@@ -125,16 +125,16 @@ fn transposes_turn_columns_into_rows() {
         let lines = 1 + rng.below(columns - first);
         let a = numbers(rng, count * columns);
         let rows = |row: usize| &a[row * columns..][..columns];
-        let turned: Vec<f64> =
+        let transposed: Vec<f64> =
             (0..lines * count).map(|at| a[at % count * columns + first + at / count]).collect();
-        for loops in [bounds::turned, bounds::turned_by_8] {
+        for loops in [bounds::transpose, bounds::transpose_by_8] {
             let mut into = vec![-1.0; lines * count];
             loops(&mut into, first, count, &rows);
-            assert_eq!(into, turned);
+            assert_eq!(into, transposed);
         }
         let before = numbers(rng, lines * count);
-        let sums: Vec<f64> = before.iter().zip(&turned).map(|(a, b)| a + b).collect();
-        for loops in [bounds::add_turned, bounds::add_turned_by_8] {
+        let sums: Vec<f64> = before.iter().zip(&transposed).map(|(a, b)| a + b).collect();
+        for loops in [bounds::add_transpose, bounds::add_transpose_by_8] {
             let mut into = before.clone();
             loops(&mut into, first, count, &rows);
             assert_eq!(into, sums);

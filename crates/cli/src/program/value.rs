@@ -1,6 +1,6 @@
 //! Single elements as text.
 
-use pantile_lanes::{Complex, DType, Element, Scalar};
+use pantile_lanes::{Complex, DType, Scalar, dispatch};
 
 /// Reads an element of a type.
 ///
@@ -9,28 +9,15 @@ use pantile_lanes::{Complex, DType, Element, Scalar};
 pub(crate) fn parse(dtype: DType, text: &str) -> Result<Scalar, String> {
     let text = text.trim();
     let expected = || format!("expected {}, found `{text}`", wanted(dtype));
-    fn number<T: Element + std::str::FromStr>(text: &str) -> Option<Scalar> {
-        text.parse::<T>().ok().map(Scalar::of)
-    }
-    let scalar = match dtype {
-        DType::Bool => match text {
+    let scalar = dispatch!(dtype, T {
+        bool => match text {
             "true" | "True" | "1" => Some(Scalar::of(true)),
             "false" | "False" | "0" => Some(Scalar::of(false)),
             _ => None,
         },
-        DType::I8 => number::<i8>(text),
-        DType::I16 => number::<i16>(text),
-        DType::I32 => number::<i32>(text),
-        DType::I64 => number::<i64>(text),
-        DType::U8 => number::<u8>(text),
-        DType::U16 => number::<u16>(text),
-        DType::U32 => number::<u32>(text),
-        DType::U64 => number::<u64>(text),
-        DType::F32 => number::<f32>(text),
-        DType::F64 => number::<f64>(text),
-        DType::C64 => complex::<f32>(text).map(Scalar::of),
-        DType::C128 => complex::<f64>(text).map(Scalar::of),
-    };
+        integers | floats => text.parse::<T>().ok().map(Scalar::of),
+        complex => complex(text).map(Scalar::of::<T>),
+    });
     scalar.ok_or_else(expected)
 }
 
@@ -69,28 +56,12 @@ fn complex<T: std::str::FromStr + Default>(text: &str) -> Option<Complex<T>> {
 /// The element with these bytes as text: floats with the fewest digits that read back the same.
 pub(crate) fn show(dtype: DType, bytes: &[u8]) -> String {
     let Some(scalar) = Scalar::from_bytes(dtype, bytes) else { return "?".to_owned() };
-    fn plain<T: Element + std::fmt::Debug>(scalar: Scalar) -> Option<String> {
-        scalar.get::<T>().map(|value| format!("{value:?}"))
-    }
-    let shown = match dtype {
-        DType::Bool => plain::<bool>(scalar),
-        DType::I8 => plain::<i8>(scalar),
-        DType::I16 => plain::<i16>(scalar),
-        DType::I32 => plain::<i32>(scalar),
-        DType::I64 => plain::<i64>(scalar),
-        DType::U8 => plain::<u8>(scalar),
-        DType::U16 => plain::<u16>(scalar),
-        DType::U32 => plain::<u32>(scalar),
-        DType::U64 => plain::<u64>(scalar),
-        DType::F32 => plain::<f32>(scalar),
-        DType::F64 => plain::<f64>(scalar),
-        DType::C64 => {
-            scalar.get::<Complex<f32>>().map(|z| pair(format!("{:?}", z.re), format!("{:?}", z.im)))
-        }
-        DType::C128 => {
-            scalar.get::<Complex<f64>>().map(|z| pair(format!("{:?}", z.re), format!("{:?}", z.im)))
-        }
-    };
+    let shown = dispatch!(dtype, T {
+        bool | integers | floats => scalar.get::<T>().map(|value| format!("{value:?}")),
+        complex => {
+            scalar.get::<T>().map(|z| pair(format!("{:?}", z.re), format!("{:?}", z.im)))
+        },
+    });
     shown.unwrap_or_else(|| "?".to_owned())
 }
 

@@ -18,7 +18,7 @@
 use std::ops::Range;
 
 use pantile_comm::{CommError, Memory, Operation, Piece, Ticket};
-use pantile_kernels::pack::Share;
+use pantile_kernels::pack::NestPart;
 
 use super::HopRunner;
 use crate::movement::{Incoming, MessageBody, MessageParts};
@@ -69,7 +69,7 @@ impl HopRunner<'_> {
             let (rooms, sends) = tickets.split_at_mut(rooms);
             self.send_round(operation, round, sends)?;
             self.receive_round(operation, round, rooms)?;
-            self.take_own_share(Share { part: round, of: rounds });
+            self.take_own_share(NestPart { part: round, of: rounds });
         }
         if rounds == 0 {
             self.take_own_meanwhile(operation, &tickets[..rooms])?;
@@ -194,7 +194,7 @@ impl HopRunner<'_> {
         let bytes = own.map(|incoming| incoming.elements).sum::<usize>() * self.element;
         let of = bytes.div_ceil(SHARE_BYTES).max(1);
         for part in 0..of {
-            self.take_own_share(Share { part, of });
+            self.take_own_share(NestPart { part, of });
             // After the last share the rank waits for its messages.
             if part + 1 < of
                 && let Some(ticket) = self.ticket_of_peer(tickets, part)
@@ -216,7 +216,7 @@ impl HopRunner<'_> {
     }
 
     /// A share of what this rank gives itself, if the order does not matter.
-    fn take_own_share(&self, share: Share) {
+    fn take_own_share(&self, share: NestPart) {
         if !self.hop.any_order {
             return;
         }

@@ -3,7 +3,7 @@
 
 use pantile_comm::Rank;
 use pantile_ir::lower::{Contract, Executable, LocalLoop, LocalRead, LocalWrite, Places};
-use pantile_kernels::contract::{Matrix, RawMatrix, contract_raw};
+use pantile_kernels::contract::{MatrixLayout, RawMatrix, contract_raw};
 use pantile_kernels::lanes::Scratch;
 use pantile_kernels::{DType, Error as KernelError};
 
@@ -97,7 +97,7 @@ impl BoxContract {
         };
         let raw = [0, 1, 2].map(|which| {
             let (start, bytes, offset) = operand(&self.operands[which]);
-            let places = Matrix { offset, strides: &self.operands[which].1.strides };
+            let places = MatrixLayout { offset, strides: &self.operands[which].1.strides };
             RawMatrix { start, bytes, places }
         });
         // SAFETY: tiles are valid for their bytes and hold valid elements; no other reference to them exists while

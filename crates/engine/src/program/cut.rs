@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use pantile_kernels::pack::Share;
+use pantile_kernels::pack::NestPart;
 
 use crate::Scheme;
 use crate::thread_pool::ThreadPool;
@@ -36,7 +36,7 @@ impl CutBox {
     pub(crate) fn range(&self, piece: usize) -> Range<usize> {
         match &self.starts {
             Some(starts) => starts[piece]..starts[piece + 1],
-            None => Share { part: piece, of: self.pieces }.range(self.length, self.grain),
+            None => NestPart { part: piece, of: self.pieces }.range(self.length, self.grain),
         }
     }
 

@@ -2,23 +2,23 @@
 
 use pantile_comm::Rank;
 use pantile_ir::lower::{Executable, Finish, Fold as Folding, Part, Places, Product};
-use pantile_kernels::reduce::{Factor, Fold, tree_product};
-use pantile_kernels::{Complex, DType, ExactSum};
+use pantile_kernels::reduce::{LaneFold, ProductFactor, tree_product};
+use pantile_kernels::{Complex, DType, ExactSum, dispatch};
 
 use super::loops;
 use crate::Tile;
 
 /// The kernel's name of a fold.
-pub(crate) fn kernel_fold(fold: Folding) -> Fold {
+pub(crate) fn kernel_fold(fold: Folding) -> LaneFold {
     match fold {
-        Folding::Exact | Folding::Sum => Fold::Sum,
-        Folding::Rounded(count) => Fold::Rounded { count },
-        Folding::Plain => Fold::Plain,
-        Folding::Prod => Fold::Prod,
-        Folding::Min => Fold::Min,
-        Folding::Max => Fold::Max,
-        Folding::Any => Fold::Any,
-        Folding::All => Fold::All,
+        Folding::Exact | Folding::Sum => LaneFold::Sum,
+        Folding::Rounded(count) => LaneFold::Rounded { count },
+        Folding::Plain => LaneFold::Plain,
+        Folding::Prod => LaneFold::Prod,
+        Folding::Min => LaneFold::Min,
+        Folding::Max => LaneFold::Max,
+        Folding::Any => LaneFold::Any,
+        Folding::All => LaneFold::All,
     }
 }
 
@@ -108,16 +108,13 @@ impl PreparedProduct {
     }
 
     pub(crate) fn run(&self, tiles: &mut [Tile]) {
-        match tiles[self.from.0].dtype() {
-            DType::F32 => self.run_as::<f32>(tiles),
-            DType::F64 => self.run_as::<f64>(tiles),
-            DType::C64 => self.run_as::<Complex<f32>>(tiles),
-            DType::C128 => self.run_as::<Complex<f64>>(tiles),
+        dispatch!(tiles[self.from.0].dtype(), T {
+            floats | complex => self.run_as::<T>(tiles),
             _ => {}
-        }
+        });
     }
 
-    fn run_as<T: Factor + Canonical>(&self, tiles: &mut [Tile]) {
+    fn run_as<T: ProductFactor + Canonical>(&self, tiles: &mut [Tile]) {
         let places = [self.from.0, self.to.0];
         let [source, target] = tiles.get_disjoint_mut(places).expect("two memories");
         let (source, target) = (source.as_slice::<T>(), target.as_mut_slice::<T>());

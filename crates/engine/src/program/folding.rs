@@ -1,8 +1,8 @@
 //! Reductions of boxes: into the cells of a tile, by one thread or by several.
 #![allow(unsafe_code, reason = "several threads fold into cells of one tile, each into its own")]
 
-use pantile_kernels::lanes::{Program, RawSource, Scratch};
-use pantile_kernels::reduce::{Cell, Fold, Folds, reduce_raw};
+use pantile_kernels::lanes::{LoopProgram, RawSource, Scratch};
+use pantile_kernels::reduce::{FoldCell, Folds, LaneFold, reduce_raw};
 use pantile_kernels::{DType, Error as KernelError};
 use smallvec::SmallVec;
 
@@ -17,15 +17,15 @@ type Strides = SmallVec<[isize; 16]>;
 /// What is folded, and where to.
 #[derive(Clone, Copy)]
 struct Folding<'a> {
-    program: &'a Program,
-    folds: &'a [Fold],
+    program: &'a LoopProgram,
+    folds: &'a [LaneFold],
     /// Cells from one index to the next, per axis; 0 along axes that are folded.
     strides: &'a [isize],
 }
 
 impl<'a> Folding<'a> {
     /// How outputs are folded, and their types.
-    fn outputs(self) -> impl Iterator<Item = (Fold, DType)> + Clone + 'a {
+    fn outputs(self) -> impl Iterator<Item = (LaneFold, DType)> + Clone + 'a {
         self.folds.iter().copied().zip(self.program.outputs().iter().copied())
     }
 
@@ -46,8 +46,8 @@ impl BoxLoop {
     /// Folds the outputs of a program over the box into the cells of other tiles.
     pub(crate) fn fold(
         &self,
-        program: &Program,
-        folds: &[Fold],
+        program: &LoopProgram,
+        folds: &[LaneFold],
         tiles: ProgramMemories<'_>,
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
@@ -134,7 +134,8 @@ impl BoxLoop {
         cut: &CutBox,
     ) -> Result<(), Error> {
         let (strides, count) = dense_strides(&self.shape, folding.strides);
-        let folds: Option<Few<Fold>> = folding.folds.iter().map(|fold| fold.of_parts()).collect();
+        let folds: Option<Few<LaneFold>> =
+            folding.folds.iter().map(|fold| fold.of_parts()).collect();
         let folds = folds.expect("only such folds are cut that can be merged");
         let own = Folding { folds: &folds, strides: &strides, ..folding };
         thread_pool.thread_scratches().for_each(|mut thread_scratch| thread_scratch.busy = false);
@@ -196,7 +197,7 @@ impl BoxLoop {
 
 /// Folds a piece into cells.
 fn reduce(
-    program: &Program,
+    program: &LoopProgram,
     piece: &BoxPart,
     sources: &[RawSource<'_>],
     mut into: Folds<'_, '_>,
@@ -238,7 +239,7 @@ fn parts<'a>(
 }
 
 /// The words of a cell, as places count them.
-fn words(cell: Cell) -> isize {
+fn words(cell: FoldCell) -> isize {
     isize::try_from(cell.elements).unwrap_or(isize::MAX)
 }
 

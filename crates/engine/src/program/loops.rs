@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use pantile_ir::lower::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Part, Places, SlotId};
-use pantile_kernels::lanes::{Program, RawSource, RawTarget, Scratch, map_raw};
+use pantile_kernels::lanes::{LoopProgram, RawSource, RawTarget, Scratch, map_raw};
 use pantile_kernels::{DType, Error as KernelError};
-use pantile_lanes::Body;
+use pantile_lanes::LoopBody;
 use smallvec::SmallVec;
 
 use super::cut::CutBox;
@@ -226,7 +226,7 @@ impl BoxLoop {
     /// Runs a program over some rows of the box.
     pub(crate) fn map_rows(
         &self,
-        program: &Program,
+        program: &LoopProgram,
         rows: Range<usize>,
         tiles: ProgramMemories<'_>,
         scratch: &mut Scratch,
@@ -237,7 +237,7 @@ impl BoxLoop {
     /// Runs a program over the box.
     pub(crate) fn map(
         &self,
-        program: &Program,
+        program: &LoopProgram,
         tiles: ProgramMemories<'_>,
         context: &mut LoopContext<'_>,
     ) -> Result<(), Error> {
@@ -253,7 +253,7 @@ impl BoxLoop {
 
     fn map_piece(
         &self,
-        program: &Program,
+        program: &LoopProgram,
         tiles: ProgramMemories<'_>,
         piece: &BoxPart,
         scratch: &mut Scratch,
@@ -274,7 +274,7 @@ impl BoxLoop {
 
 /// Elements copied as they are from one tile to another.
 pub(crate) struct BoxCopy {
-    program: Program,
+    program: LoopProgram,
     lanes: BoxLoop,
 }
 
@@ -291,7 +291,7 @@ impl BoxCopy {
             DType::C128 => (DType::F64, &[Part::Real, Part::Imaginary]),
             real => (real, &[Part::Whole]),
         };
-        let mut body = Body::new();
+        let mut body = LoopBody::new();
         for _ in parts {
             let node = body.input(lane).map_err(KernelError::from)?;
             body.output(node);
@@ -303,7 +303,7 @@ impl BoxCopy {
             writes: parts.iter().map(|part| LanePlaces::new(to.0, *part, to.1)).collect(),
             cost: 2 * dtype.bytes(),
         };
-        Ok(Self { program: Program::compile(&body)?, lanes })
+        Ok(Self { program: LoopProgram::compile(&body)?, lanes })
     }
 
     /// The copy of what lies outside of a region.

@@ -8,7 +8,7 @@ use pantile_ir::lower::{
     Compute, Exchange, Executable, LocalLoop, Move, Repeat, SlotId, Step, Turns, Write,
 };
 use pantile_kernels::DType;
-use pantile_kernels::lanes::Program;
+use pantile_kernels::lanes::LoopProgram;
 
 use super::contract::PreparedContract;
 use super::fold::{PreparedFinish, PreparedProduct};
@@ -38,13 +38,13 @@ pub(crate) enum Prepared {
 
 /// A fused loop of one rank.
 pub(crate) struct PreparedLoop {
-    pub(crate) program: Arc<Program>,
+    pub(crate) program: Arc<LoopProgram>,
     pub(crate) loops: Vec<BoxLoop>,
     /// What an element costs, about as much as so many bytes of memory.
     pub(crate) cost: usize,
     pub(crate) copies: Vec<BoxCopy>,
     /// How outputs are folded; none if they are stored.
-    pub(crate) folds: Vec<pantile_kernels::reduce::Fold>,
+    pub(crate) folds: Vec<pantile_kernels::reduce::LaneFold>,
     /// Slots of folds, which start at the neutral element.
     pub(crate) reduced: Vec<usize>,
     /// How it follows the step before it, if it can go right behind it.

@@ -1,9 +1,9 @@
 //! Loops of several threads give what those of one give, byte for byte.
 
 use pantile_ir::lower::Places;
-use pantile_kernels::lanes::{Program, Scratch};
-use pantile_kernels::reduce::Fold;
-use pantile_lanes::{Body, DType};
+use pantile_kernels::lanes::{LoopProgram, Scratch};
+use pantile_kernels::reduce::LaneFold;
+use pantile_lanes::{DType, LoopBody};
 use pantile_testkit::{Rng, cases};
 
 use super::loops::{BoxLoop, LoopContext, ProgramMemories};
@@ -14,25 +14,25 @@ use crate::{Error, Tile};
 const LANES: &[DType] = DType::ALL.split_at(11).0;
 
 /// All folds, whether a type has them or not.
-const FOLDS: [Fold; 10] = [
-    Fold::Sum,
-    Fold::Plain,
-    Fold::Rounded { count: 1 },
-    Fold::Rounded { count: 7 },
-    Fold::Prod,
-    Fold::Min,
-    Fold::Max,
-    Fold::Any,
-    Fold::All,
-    Fold::Count,
+const FOLDS: [LaneFold; 10] = [
+    LaneFold::Sum,
+    LaneFold::Plain,
+    LaneFold::Rounded { count: 1 },
+    LaneFold::Rounded { count: 7 },
+    LaneFold::Prod,
+    LaneFold::Min,
+    LaneFold::Max,
+    LaneFold::Any,
+    LaneFold::All,
+    LaneFold::Count,
 ];
 
 /// A body that gives its input so many times.
-fn program(dtype: DType, outputs: usize) -> Program {
-    let mut body = Body::new();
+fn program(dtype: DType, outputs: usize) -> LoopProgram {
+    let mut body = LoopBody::new();
     let node = body.input(dtype).expect("a lane");
     (0..outputs).for_each(|_| body.output(node));
-    Program::compile(&body).expect("a body")
+    LoopProgram::compile(&body).expect("a body")
 }
 
 /// Numbers of all kinds.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use pantile_geometry::grid::auto_grid;
 use pantile_geometry::{Axis, Distribution, Mesh, Rank};
-use pantile_lanes::{Binary, Body, DType, Scalar};
+use pantile_lanes::{Binary, DType, LoopBody, Scalar};
 use pantile_plan::Totals;
 
 use super::expr::{ExprId, Kind};
@@ -49,7 +49,7 @@ impl Contract {
             domain: self.domain.clone(),
             region: whole_region(self.domain.shape()),
             reads: self.reads.iter().map(read).collect(),
-            body: Body::new(),
+            body: LoopBody::new(),
             writes: match self.has_panels() {
                 // Each panel has a place of its own.
                 true => Vec::new(),

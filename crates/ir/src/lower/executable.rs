@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pantile_geometry::Distribution;
-use pantile_lanes::{Body, DType};
+use pantile_lanes::{DType, LoopBody};
 
 use super::busy::Busy;
 use super::{Contract, Lent};
@@ -218,7 +218,7 @@ pub struct Compute {
     /// Where the inputs of the body come from.
     pub reads: Vec<Read>,
     /// What is computed for one element.
-    pub body: Body,
+    pub body: LoopBody,
     /// What becomes of the outputs of the body.
     pub writes: Vec<Write>,
     /// The axes of the loop that folds reduce, ascending.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use pantile_lanes::{
-    Binary, Body, DType, Node as LaneNode, One, Op as LaneOp, Scalar, Terms, Unary, expand,
-    expand::Lane,
+    Binary, DType, LaneNode, LaneOp, LoopBody, Scalar, SumTerms, Unary, UnaryOp, expand,
+    expand::ElementLanes,
 };
 
 use super::{Along, Part, Read, SlotId};
@@ -172,13 +172,14 @@ impl Exprs {
         let values: Vec<Scalar> =
             operands.iter().map(|id| self.known(*id)).collect::<Option<_>>()?;
         let mut compiler = Compiler::new(self);
-        let lanes: Vec<Lane> = values.iter().map(|value| compiler.constant(*value)).collect();
+        let lanes: Vec<ElementLanes> =
+            values.iter().map(|value| compiler.constant(*value)).collect();
         let pairs: Vec<Made> = lanes.into_iter().map(|lane| Made { lane, raw: false }).collect();
         let made = compiler.apply(kind, &pairs, dtype);
         let made = compiler.exact(made);
         let nodes = match made.lane {
-            Lane::Real(node) => vec![node],
-            Lane::Complex(re, im) => vec![re, im],
+            ElementLanes::Real(node) => vec![node],
+            ElementLanes::Complex(re, im) => vec![re, im],
         };
         nodes.iter().for_each(|node| compiler.body.output(*node));
         let parts = pantile_lanes::evaluate(&compiler.body, &[]).ok()?;
@@ -220,14 +221,14 @@ fn index_through(offset: i64, strides: &[i64], map: &[Along], ndim: usize) -> Ki
 /// A lane, and whether its NaNs may have any bits.
 #[derive(Clone, Copy)]
 struct Made {
-    lane: Lane,
+    lane: ElementLanes,
     raw: bool,
 }
 
 /// Expressions on their way into a loop body.
 pub(crate) struct Compiler<'a> {
     exprs: &'a Exprs,
-    pub(crate) body: Body,
+    pub(crate) body: LoopBody,
     pub(crate) reads: Vec<Read>,
     /// Slots that are read from a copy instead.
     pub(crate) replaced: BTreeMap<(SlotId, Vec<Along>), (SlotId, Vec<Along>)>,
@@ -238,7 +239,7 @@ impl<'a> Compiler<'a> {
     pub(crate) fn new(exprs: &'a Exprs) -> Self {
         Self {
             exprs,
-            body: Body::new(),
+            body: LoopBody::new(),
             reads: Vec::new(),
             replaced: BTreeMap::new(),
             done: BTreeMap::new(),
@@ -256,8 +257,8 @@ impl<'a> Compiler<'a> {
     /// The nodes of an expression whose NaNs may have any bits.
     pub(crate) fn raw_nodes(&mut self, id: ExprId) -> Vec<LaneNode> {
         match self.make(id).lane {
-            Lane::Real(node) => vec![node],
-            Lane::Complex(re, im) => vec![re, im],
+            ElementLanes::Real(node) => vec![node],
+            ElementLanes::Complex(re, im) => vec![re, im],
         }
     }
 
@@ -292,11 +293,12 @@ impl<'a> Compiler<'a> {
             Kind::Read(slot, access) => leaf(self.read(*slot, access, expr.dtype)),
             Kind::Index { offset, strides } => {
                 let read = Read::Index { offset: *offset, strides: strides.clone() };
-                leaf(Lane::Real(self.input(read, DType::I64)))
+                leaf(ElementLanes::Real(self.input(read, DType::I64)))
             }
             kind => {
                 let mut made: Vec<Made> = operands.iter().map(|of| self.done[of]).collect();
-                let complex = made.iter().any(|made| matches!(made.lane, Lane::Complex(..)));
+                let complex =
+                    made.iter().any(|made| matches!(made.lane, ElementLanes::Complex(..)));
                 if looks_at_bits(kind) || (complex && looks_at_signs(kind)) {
                     for (of, made) in operands.iter().zip(&mut made) {
                         *made = self.exact(*made);
@@ -309,34 +311,34 @@ impl<'a> Compiler<'a> {
     }
 
     fn apply(&mut self, kind: &Kind, of: &[Made], dtype: DType) -> Made {
-        let lanes: Vec<Lane> = of.iter().map(|made| made.lane).collect();
+        let lanes: Vec<ElementLanes> = of.iter().map(|made| made.lane).collect();
         let body = &mut self.body;
         let lane = match kind {
             Kind::Unary(function, _) => expand::unary(body, *function, lanes[0]),
             Kind::Binary(function, ..) => expand::binary(body, *function, lanes[0], lanes[1]),
             Kind::Cast(_) => expand::cast(body, lanes[0], dtype),
             Kind::Select(..) => match lanes[0] {
-                Lane::Real(which) => expand::select(body, which, lanes[1], lanes[2]),
-                Lane::Complex(..) => unreachable!("conditions are truth values"),
+                ElementLanes::Real(which) => expand::select(body, which, lanes[1], lanes[2]),
+                ElementLanes::Complex(..) => unreachable!("conditions are truth values"),
             },
             Kind::Random(which, stream, ..) => match (lanes[0], lanes[1]) {
-                (Lane::Real(seed), Lane::Real(index)) => {
+                (ElementLanes::Real(seed), ElementLanes::Real(index)) => {
                     let node = match which {
                         Random::Uniform => expand::uniform(body, index, seed, *stream),
                         Random::Normal => expand::normal(body, index, seed, *stream),
                     };
-                    node.map(Lane::Real)
+                    node.map(ElementLanes::Real)
                 }
                 _ => unreachable!("seeds and indices are real"),
             },
             Kind::Sum(_) => {
                 let nodes = lanes.iter().map(|lane| match lane {
-                    Lane::Real(node) => *node,
-                    Lane::Complex(..) => unreachable!("sums of a few are real"),
+                    ElementLanes::Real(node) => *node,
+                    ElementLanes::Complex(..) => unreachable!("sums of a few are real"),
                 });
                 let terms =
-                    Terms::new(&nodes.collect::<Vec<_>>()).expect("sums of a few are short");
-                body.push(LaneOp::Sum(terms)).map(Lane::Real)
+                    SumTerms::new(&nodes.collect::<Vec<_>>()).expect("sums of a few are short");
+                body.push(LaneOp::Sum(terms)).map(ElementLanes::Real)
             }
             Kind::Const(_) | Kind::Read(..) | Kind::Index { .. } => {
                 unreachable!("leaves are made elsewhere")
@@ -346,8 +348,8 @@ impl<'a> Compiler<'a> {
         let lane = lane.expect("an expression has the types of its function");
         let float = !matches!(kind_of(dtype), Class::Whole);
         // The magnitude of a complex number is arithmetic, that of a real one is not.
-        let magnitude =
-            matches!(kind, Kind::Unary(Unary::Abs, _)) && matches!(lanes[0], Lane::Complex(..));
+        let magnitude = matches!(kind, Kind::Unary(Unary::Abs, _))
+            && matches!(lanes[0], ElementLanes::Complex(..));
         Made { lane, raw: float && (magnitude || !looks_at_bits(kind)) }
     }
 
@@ -356,16 +358,17 @@ impl<'a> Compiler<'a> {
         if !made.raw {
             return made;
         }
-        let mut canonical =
-            |node| self.body.push(LaneOp::One(One::Canonical, node)).expect("raw lanes are floats");
+        let mut canonical = |node| {
+            self.body.push(LaneOp::Unary(UnaryOp::Canonical, node)).expect("raw lanes are floats")
+        };
         let lane = match made.lane {
-            Lane::Real(node) => Lane::Real(canonical(node)),
-            Lane::Complex(re, im) => Lane::Complex(canonical(re), canonical(im)),
+            ElementLanes::Real(node) => ElementLanes::Real(canonical(node)),
+            ElementLanes::Complex(re, im) => ElementLanes::Complex(canonical(re), canonical(im)),
         };
         Made { lane, raw: false }
     }
 
-    fn constant(&mut self, value: Scalar) -> Lane {
+    fn constant(&mut self, value: Scalar) -> ElementLanes {
         let mut node =
             |value: Scalar| self.body.constant(value).expect("parts of constants are lanes");
         let parts = |value: &Scalar| {
@@ -377,13 +380,13 @@ impl<'a> Compiler<'a> {
         match kind_of(value.dtype()) {
             Class::Complex => {
                 let [re, im] = parts(&value);
-                Lane::Complex(node(re), node(im))
+                ElementLanes::Complex(node(re), node(im))
             }
-            _ => Lane::Real(node(value)),
+            _ => ElementLanes::Real(node(value)),
         }
     }
 
-    fn read(&mut self, slot: SlotId, access: &[Along], dtype: DType) -> Lane {
+    fn read(&mut self, slot: SlotId, access: &[Along], dtype: DType) -> ElementLanes {
         let copy = self.replaced.get(&(slot, access.to_vec())).cloned();
         let (slot, access) = copy.unwrap_or_else(|| (slot, access.to_vec()));
         let access = access.as_slice();
@@ -392,12 +395,12 @@ impl<'a> Compiler<'a> {
             DType::C128 => DType::F64,
             real => {
                 let read = Read::Slot(slot, Part::Whole, access.to_vec());
-                return Lane::Real(self.input(read, real));
+                return ElementLanes::Real(self.input(read, real));
             }
         };
         let real = self.input(Read::Slot(slot, Part::Real, access.to_vec()), part);
         let imaginary = self.input(Read::Slot(slot, Part::Imaginary, access.to_vec()), part);
-        Lane::Complex(real, imaginary)
+        ElementLanes::Complex(real, imaginary)
     }
 
     fn input(&mut self, read: Read, dtype: DType) -> LaneNode {

@@ -6,7 +6,7 @@
 //! what they have in common is computed once.
 
 use pantile_geometry::Distribution;
-use pantile_lanes::{Binary, DType, Scalar, Terms, Unary};
+use pantile_lanes::{Binary, DType, Scalar, SumTerms, Unary};
 
 use super::expr::{ExprId, Kind};
 use super::fetch::{Target, whole_region};
@@ -95,7 +95,7 @@ impl Lowering<'_> {
     fn terms(&mut self, of: ExprId, way: &Way) -> Option<Vec<ExprId>> {
         let left: usize = way.shape.iter().product();
         let complex = matches!(self.exprs[of].dtype, DType::C64 | DType::C128);
-        let few = (2..=Terms::MOST).contains(&way.count) && left >= WORTH && !complex;
+        let few = (2..=SumTerms::MOST).contains(&way.count) && left >= WORTH && !complex;
         if !few || self.size(of).saturating_mul(way.count) > MOST_NODES || self.cuts(of, way) {
             return None;
         }

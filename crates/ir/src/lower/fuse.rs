@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pantile_lanes::{Body, DType, Node, Op};
+use pantile_lanes::{DType, LaneNode, LaneOp, LoopBody};
 
 use super::steps::{read, written};
 use super::{Along, Compute, Executable, Fold, Read, Slot, SlotId, Step, Turns, Write, place};
@@ -95,7 +95,7 @@ fn prune(compute: &mut Compute, needed: &BTreeSet<SlotId>) -> bool {
     let mut joined = Joined::default();
     let nodes = joined.add(&compute.body, &compute.reads, &BTreeMap::new());
     let outputs = compute.body.outputs().iter().zip(&compute.writes).zip(&keep);
-    let kept: Vec<(Node, Write)> = outputs
+    let kept: Vec<(LaneNode, Write)> = outputs
         .filter(|(_, keep)| **keep)
         .map(|((node, write), _)| (nodes[node.index()], write.clone()))
         .collect();
@@ -242,9 +242,10 @@ fn same_places(compute: &Compute) -> Vec<Along> {
 fn merge(first: &mut Compute, second: &Compute) {
     let mut joined = Joined::default();
     let nodes = joined.add(&first.body, &first.reads, &BTreeMap::new());
-    let outputs: Vec<Node> = first.body.outputs().iter().map(|node| nodes[node.index()]).collect();
+    let outputs: Vec<LaneNode> =
+        first.body.outputs().iter().map(|node| nodes[node.index()]).collect();
     let here = same_places(first);
-    let mut known: BTreeMap<Read, Node> = BTreeMap::new();
+    let mut known: BTreeMap<Read, LaneNode> = BTreeMap::new();
     for (write, node) in first.writes.iter().zip(&outputs) {
         if let Write::Slot(slot, part) = write {
             known.insert(Read::Slot(*slot, *part, here.clone()), *node);
@@ -252,7 +253,7 @@ fn merge(first: &mut Compute, second: &Compute) {
     }
     let others = joined.add(&second.body, &second.reads, &known);
     let more = second.body.outputs().iter().map(|node| others[node.index()]);
-    let all: Vec<Node> = outputs.into_iter().chain(more).collect();
+    let all: Vec<LaneNode> = outputs.into_iter().chain(more).collect();
     (first.body, first.reads) = joined.finish(&all);
     first.writes.extend(second.writes.iter().cloned());
     first.backgrounds.extend(second.backgrounds.iter().copied());
@@ -266,19 +267,24 @@ fn merge(first: &mut Compute, second: &Compute) {
 /// Bodies on their way into one; equal nodes are one.
 #[derive(Default)]
 struct Joined {
-    body: Body,
+    body: LoopBody,
     reads: Vec<Read>,
-    inputs: BTreeMap<Read, Node>,
-    known: BTreeMap<Op, Node>,
+    inputs: BTreeMap<Read, LaneNode>,
+    known: BTreeMap<LaneOp, LaneNode>,
 }
 
 impl Joined {
     /// Adds the nodes of a body; inputs that are `given` are nodes already. Gives where each went.
-    fn add(&mut self, body: &Body, reads: &[Read], given: &BTreeMap<Read, Node>) -> Vec<Node> {
-        let mut nodes: Vec<Node> = Vec::with_capacity(body.nodes().len());
+    fn add(
+        &mut self,
+        body: &LoopBody,
+        reads: &[Read],
+        given: &BTreeMap<Read, LaneNode>,
+    ) -> Vec<LaneNode> {
+        let mut nodes: Vec<LaneNode> = Vec::with_capacity(body.nodes().len());
         for op in body.nodes() {
             let node = match *op {
-                Op::Input(number) => {
+                LaneOp::Input(number) => {
                     let (read, dtype) = (&reads[number as usize], body.inputs()[number as usize]);
                     given.get(read).copied().unwrap_or_else(|| self.input(read, dtype))
                 }
@@ -289,7 +295,7 @@ impl Joined {
         nodes
     }
 
-    fn input(&mut self, read: &Read, dtype: DType) -> Node {
+    fn input(&mut self, read: &Read, dtype: DType) -> LaneNode {
         if let Some(node) = self.inputs.get(read) {
             return *node;
         }
@@ -299,7 +305,7 @@ impl Joined {
         node
     }
 
-    fn node(&mut self, op: Op) -> Node {
+    fn node(&mut self, op: LaneOp) -> LaneNode {
         if let Some(node) = self.known.get(&op) {
             return *node;
         }
@@ -309,7 +315,7 @@ impl Joined {
     }
 
     /// The body with these outputs, without nodes that they do not need.
-    fn finish(self, outputs: &[Node]) -> (Body, Vec<Read>) {
+    fn finish(self, outputs: &[LaneNode]) -> (LoopBody, Vec<Read>) {
         let old = self.body.nodes();
         let mut needed = vec![false; old.len()];
         outputs.iter().for_each(|node| needed[node.index()] = true);
@@ -319,10 +325,10 @@ impl Joined {
             }
         }
         let mut slim = Self::default();
-        let mut nodes: Vec<Option<Node>> = vec![None; old.len()];
+        let mut nodes: Vec<Option<LaneNode>> = vec![None; old.len()];
         for (at, op) in old.iter().enumerate().filter(|(at, _)| needed[*at]) {
             nodes[at] = Some(match *op {
-                Op::Input(number) => {
+                LaneOp::Input(number) => {
                     slim.input(&self.reads[number as usize], self.body.inputs()[number as usize])
                 }
                 op => slim.node(op.with_operands(|node| {

@@ -1,7 +1,7 @@
 //! Arithmetic on constants.
 
-use pantile_lanes::expand::{self, Lane};
-use pantile_lanes::{Binary, Body, DType, Scalar, Unary, evaluate};
+use pantile_lanes::expand::{self, ElementLanes};
+use pantile_lanes::{Binary, DType, LoopBody, Scalar, Unary, evaluate};
 
 use crate::{Arith, Predicate, Reduction, infer};
 
@@ -143,15 +143,20 @@ pub(super) fn binary(function: Binary, of: [&Scalar; 2], wanted: DType) -> Optio
 }
 
 /// What a body gives for real constants; a NaN is the one that arithmetic gives.
-fn computed(of: &[Scalar], make: impl Fn(&mut Body, &[Lane]) -> Option<Lane>) -> Option<Scalar> {
+fn computed(
+    of: &[Scalar],
+    make: impl Fn(&mut LoopBody, &[ElementLanes]) -> Option<ElementLanes>,
+) -> Option<Scalar> {
     let complex = |scalar: &Scalar| matches!(scalar.dtype(), DType::C64 | DType::C128);
     if of.iter().any(complex) {
         return None;
     }
-    let mut body = Body::new();
-    let lanes: Vec<Lane> =
-        of.iter().map(|x| body.input(x.dtype()).ok().map(Lane::Real)).collect::<Option<_>>()?;
-    let Lane::Real(node) = make(&mut body, &lanes)? else { return None };
+    let mut body = LoopBody::new();
+    let lanes: Vec<ElementLanes> = of
+        .iter()
+        .map(|x| body.input(x.dtype()).ok().map(ElementLanes::Real))
+        .collect::<Option<_>>()?;
+    let ElementLanes::Real(node) = make(&mut body, &lanes)? else { return None };
     body.output(node);
     let found = evaluate(&body, of).ok()?.first().copied()?;
     Some(match found.dtype() {

@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use pantile_lanes::expand::{self, Lane};
-use pantile_lanes::{Binary, Body, DType, Scalar, Unary, evaluate};
+use pantile_lanes::expand::{self, ElementLanes};
+use pantile_lanes::{Binary, DType, LoopBody, Scalar, Unary, evaluate};
 
 use super::Problem;
 use super::number::{
@@ -27,7 +27,7 @@ enum Key {
 /// The functions, with the bodies that have been made.
 #[derive(Default)]
 pub(super) struct Functions {
-    bodies: BTreeMap<(Key, DType), Body>,
+    bodies: BTreeMap<(Key, DType), LoopBody>,
 }
 
 impl Functions {
@@ -103,22 +103,22 @@ impl Functions {
     }
 }
 
-fn body(key: Key, of: &[Scalar]) -> Result<Body, pantile_lanes::Error> {
-    let mut body = Body::new();
+fn body(key: Key, of: &[Scalar]) -> Result<LoopBody, pantile_lanes::Error> {
+    let mut body = LoopBody::new();
     let mut lanes = Vec::new();
     for value in of {
         let dtype = value.dtype();
         let first = body.input(part(dtype))?;
         lanes.push(match is_complex(dtype) {
-            true => Lane::Complex(first, body.input(part(dtype))?),
-            false => Lane::Real(first),
+            true => ElementLanes::Complex(first, body.input(part(dtype))?),
+            false => ElementLanes::Real(first),
         });
     }
     let made = match (key, &lanes[..]) {
         (Key::Unary(function), [x]) => expand::unary(&mut body, function, *x)?,
         (Key::Binary(function), [x, y]) => expand::binary(&mut body, function, *x, *y)?,
-        (Key::Random(kind, stream), [Lane::Real(index), Lane::Real(seed)]) => {
-            Lane::Real(match kind {
+        (Key::Random(kind, stream), [ElementLanes::Real(index), ElementLanes::Real(seed)]) => {
+            ElementLanes::Real(match kind {
                 Random::Uniform => expand::uniform(&mut body, *index, *seed, stream)?,
                 Random::Normal => expand::normal(&mut body, *index, *seed, stream)?,
             })
@@ -129,8 +129,8 @@ fn body(key: Key, of: &[Scalar]) -> Result<Body, pantile_lanes::Error> {
         }
     };
     match made {
-        Lane::Real(node) => body.output(node),
-        Lane::Complex(re, im) => {
+        ElementLanes::Real(node) => body.output(node),
+        ElementLanes::Complex(re, im) => {
             body.output(re);
             body.output(im);
         }

@@ -8,10 +8,10 @@
 //! of their names, `big`, `cache`, `1` and `2` by size and threads.
 
 mod maps;
+mod rounds;
 mod sums;
-mod turns;
 
-use turns::Setting;
+use rounds::BenchSetting;
 
 /// Numbers that look random, about as often below zero as above.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
@@ -37,7 +37,7 @@ fn main() {
         for threads in [1, 2] {
             let count = if threads == 1 { chosen("1", "2") } else { chosen("2", "1") };
             if size && count {
-                let setting = Setting { threads, big };
+                let setting = BenchSetting { threads, big };
                 maps::all(setting, &wanted);
                 sums::all(setting, &wanted);
             }

@@ -4,42 +4,42 @@ use std::hint::black_box;
 
 use pantile_bounds::{self as bounds, CURVE, MARKET, STAR, write};
 use pantile_bounds::{Copied, Five, Prices, Six, Triad, Waves};
-use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
+use pantile_kernels::lanes::{LoopProgram, OutputTarget, OutputTargets, Scratch, Source, map};
 use pantile_kernels::{DType, Scalar, bytes_of, bytes_of_mut};
-use pantile_lanes::expand::{self, Lane};
-use pantile_lanes::{Body, Node, One, Op, Two, Unary};
+use pantile_lanes::expand::{self, ElementLanes};
+use pantile_lanes::{BinaryOp, LaneNode, LaneOp, LoopBody, Unary, UnaryOp};
 
 use crate::numbers;
-use crate::turns::{Contender, Setting, compare};
+use crate::rounds::{BenchSetting, Contender, compare};
 
 /// Elements of big cases, and of those in the cache.
 const COUNTS: (usize, usize) = (16 << 20, 16 << 10);
 
 /// A body under construction.
-pub(crate) struct Build(Body);
+pub(crate) struct BuildBody(LoopBody);
 
-impl Build {
-    pub(crate) fn two(&mut self, two: Two, one: Node, other: Node) -> Node {
-        self.0.push(Op::Two(two, one, other)).expect("floats")
+impl BuildBody {
+    pub(crate) fn two(&mut self, two: BinaryOp, one: LaneNode, other: LaneNode) -> LaneNode {
+        self.0.push(LaneOp::Binary(two, one, other)).expect("floats")
     }
 
-    fn one(&mut self, one: One, of: Node) -> Node {
-        self.0.push(Op::One(one, of)).expect("floats")
+    fn one(&mut self, one: UnaryOp, of: LaneNode) -> LaneNode {
+        self.0.push(LaneOp::Unary(one, of)).expect("floats")
     }
 
-    fn number(&mut self, value: f64) -> Node {
+    fn number(&mut self, value: f64) -> LaneNode {
         self.0.constant(Scalar::of(value)).expect("a lane")
     }
 
-    fn times(&mut self, value: f64, of: Node) -> Node {
+    fn times(&mut self, value: f64, of: LaneNode) -> LaneNode {
         let value = self.number(value);
-        self.two(Two::Mul, value, of)
+        self.two(BinaryOp::Mul, value, of)
     }
 
-    fn function(&mut self, function: Unary, of: Node) -> Node {
-        match expand::unary(&mut self.0, function, Lane::Real(of)).expect("a float") {
-            Lane::Real(node) => node,
-            Lane::Complex(..) => unreachable!("functions of real numbers"),
+    fn function(&mut self, function: Unary, of: LaneNode) -> LaneNode {
+        match expand::unary(&mut self.0, function, ElementLanes::Real(of)).expect("a float") {
+            ElementLanes::Real(node) => node,
+            ElementLanes::Complex(..) => unreachable!("functions of real numbers"),
         }
     }
 }
@@ -48,33 +48,39 @@ impl Build {
 pub(crate) fn program(
     dtype: DType,
     inputs: usize,
-    build: impl FnOnce(&mut Build, &[Node]) -> Node,
-) -> Program {
-    let mut body = Build(Body::new());
-    let inputs: Vec<Node> = (0..inputs).map(|_| body.0.input(dtype).expect("a lane")).collect();
+    build: impl FnOnce(&mut BuildBody, &[LaneNode]) -> LaneNode,
+) -> LoopProgram {
+    let mut body = BuildBody(LoopBody::new());
+    let inputs: Vec<LaneNode> = (0..inputs).map(|_| body.0.input(dtype).expect("a lane")).collect();
     let output = build(&mut body, &inputs);
     body.0.output(output);
-    Program::compile(&body.0).expect("its own node")
+    LoopProgram::compile(&body.0).expect("its own node")
 }
 
 /// Runs a program over arrays that lie side by side.
-fn run(program: &Program, count: usize, into: &mut [u8], from: &[&[u8]], scratch: &mut Scratch) {
+fn run(
+    program: &LoopProgram,
+    count: usize,
+    into: &mut [u8],
+    from: &[&[u8]],
+    scratch: &mut Scratch,
+) {
     let sources: Vec<Source<'_>> =
         from.iter().map(|bytes| Source::Memory { bytes, offset: 0, strides: &[1] }).collect();
-    let places = [Target { buffer: 0, offset: 0, strides: &[1] }];
-    let mut targets = Targets { buffers: &mut [into], places: &places };
+    let places = [OutputTarget { buffer: 0, offset: 0, strides: &[1] }];
+    let mut targets = OutputTargets { buffers: &mut [into], places: &places };
     map(program, &[count], &sources, &mut targets, scratch).expect("it fits");
 }
 
 /// A hand-written loop over arrays, with streaming stores or without.
-type Bound<'a, const N: usize> = &'a (dyn Fn(&mut [f64], [&[f64]; N], bool) + Sync);
+type BoundLoop<'a, const N: usize> = &'a (dyn Fn(&mut [f64], [&[f64]; N], bool) + Sync);
 
 /// An elementwise case: a program and a formula over the same arrays.
 fn elementwise<const N: usize>(
     what: &str,
-    setting: Setting,
-    program: &Program,
-    bound: Bound<'_, N>,
+    setting: BenchSetting,
+    program: &LoopProgram,
+    bound: BoundLoop<'_, N>,
 ) {
     let count = setting.share(COUNTS.0, COUNTS.1);
     compare(what, setting, count, &|go| {
@@ -110,104 +116,104 @@ fn positive(count: usize, seed: u64) -> Vec<f64> {
     all
 }
 
-fn copy() -> Program {
+fn copy() -> LoopProgram {
     program(DType::F64, 1, |_, inputs| inputs[0])
 }
 
-fn triad(dtype: DType) -> Program {
+fn triad(dtype: DType) -> LoopProgram {
     program(dtype, 2, |b, inputs| {
         let three = match dtype {
             DType::F32 => b.0.constant(Scalar::of(3.0f32)).expect("a lane"),
             _ => b.number(3.0),
         };
-        let product = b.two(Two::Mul, inputs[1], three);
-        b.two(Two::Add, inputs[0], product)
+        let product = b.two(BinaryOp::Mul, inputs[1], three);
+        b.two(BinaryOp::Add, inputs[0], product)
     })
 }
 
-fn six() -> Program {
+fn six() -> LoopProgram {
     program(DType::F64, 6, |b, inputs| {
-        let [ab, cd] = [0, 2].map(|at| b.two(Two::Mul, inputs[at], inputs[at + 1]));
-        let ef = b.two(Two::Div, inputs[4], inputs[5]);
-        let sum = b.two(Two::Add, ab, cd);
-        b.two(Two::Sub, sum, ef)
+        let [ab, cd] = [0, 2].map(|at| b.two(BinaryOp::Mul, inputs[at], inputs[at + 1]));
+        let ef = b.two(BinaryOp::Div, inputs[4], inputs[5]);
+        let sum = b.two(BinaryOp::Add, ab, cd);
+        b.two(BinaryOp::Sub, sum, ef)
     })
 }
 
-fn waves() -> Program {
+fn waves() -> LoopProgram {
     program(DType::F64, 3, |b, inputs| {
-        let square = b.two(Two::Mul, inputs[0], inputs[0]);
-        let minus = b.one(One::Neg, square);
+        let square = b.two(BinaryOp::Mul, inputs[0], inputs[0]);
+        let minus = b.one(UnaryOp::Neg, square);
         let bell = b.function(Unary::Exp, minus);
         let wave = b.function(Unary::Sin, inputs[1]);
-        let product = b.two(Two::Mul, bell, wave);
-        let size = b.one(One::Abs, inputs[2]);
-        let root = b.one(One::Sqrt, size);
-        b.two(Two::Add, product, root)
+        let product = b.two(BinaryOp::Mul, bell, wave);
+        let size = b.one(UnaryOp::Abs, inputs[2]);
+        let root = b.one(UnaryOp::Sqrt, size);
+        b.two(BinaryOp::Add, product, root)
     })
 }
 
-fn option() -> Program {
+fn option() -> LoopProgram {
     program(DType::F64, 3, |b, inputs| {
         let &[s, k, t] = inputs else { unreachable!("three inputs") };
-        let root = b.one(One::Sqrt, t);
+        let root = b.one(UnaryOp::Sqrt, t);
         let spread = b.times(MARKET[2], root);
-        let ratio = b.two(Two::Div, s, k);
+        let ratio = b.two(BinaryOp::Div, s, k);
         let log = b.function(Unary::Log, ratio);
         let drift = b.times(MARKET[1], t);
-        let above = b.two(Two::Add, log, drift);
-        let d1 = b.two(Two::Div, above, spread);
-        let d2 = b.two(Two::Sub, d1, spread);
+        let above = b.two(BinaryOp::Add, log, drift);
+        let d1 = b.two(BinaryOp::Div, above, spread);
+        let d2 = b.two(BinaryOp::Sub, d1, spread);
         let [n1, n2] = [d1, d2].map(|d| {
-            let square = b.two(Two::Mul, d, d);
+            let square = b.two(BinaryOp::Mul, d, d);
             let bend = b.times(CURVE[1], square);
             let slope = b.number(CURVE[0]);
-            let slope = b.two(Two::Add, slope, bend);
-            let x = b.two(Two::Mul, d, slope);
+            let slope = b.two(BinaryOp::Add, slope, bend);
+            let x = b.two(BinaryOp::Mul, d, slope);
             let up = b.function(Unary::Exp, x);
             let one = b.number(1.0);
-            let below = b.two(Two::Add, one, up);
-            b.two(Two::Div, one, below)
+            let below = b.two(BinaryOp::Add, one, up);
+            b.two(BinaryOp::Div, one, below)
         });
         let interest = b.times(-MARKET[0], t);
         let now = b.function(Unary::Exp, interest);
-        let left = b.two(Two::Mul, s, n1);
-        let right = b.two(Two::Mul, k, now);
-        let right = b.two(Two::Mul, right, n2);
-        let price = b.two(Two::Sub, left, right);
+        let left = b.two(BinaryOp::Mul, s, n1);
+        let right = b.two(BinaryOp::Mul, k, now);
+        let right = b.two(BinaryOp::Mul, right, n2);
+        let price = b.two(BinaryOp::Sub, left, right);
         let zero = b.number(0.0);
-        let gain = b.two(Two::Lt, zero, price);
-        b.0.push(Op::Select(gain, price, zero)).expect("floats")
+        let gain = b.two(BinaryOp::Lt, zero, price);
+        b.0.push(LaneOp::Select(gain, price, zero)).expect("floats")
     })
 }
 
-fn five_points() -> Program {
+fn five_points() -> LoopProgram {
     program(DType::F64, 5, |b, inputs| {
-        let sum = b.two(Two::Add, inputs[0], inputs[1]);
-        let sum = b.two(Two::Add, sum, inputs[2]);
-        let sum = b.two(Two::Add, sum, inputs[3]);
+        let sum = b.two(BinaryOp::Add, inputs[0], inputs[1]);
+        let sum = b.two(BinaryOp::Add, sum, inputs[2]);
+        let sum = b.two(BinaryOp::Add, sum, inputs[3]);
         let quarter = b.number(0.25);
-        let mean = b.two(Two::Mul, sum, quarter);
-        b.two(Two::Sub, mean, inputs[4])
+        let mean = b.two(BinaryOp::Mul, sum, quarter);
+        b.two(BinaryOp::Sub, mean, inputs[4])
     })
 }
 
-fn star() -> Program {
+fn star() -> LoopProgram {
     program(DType::F64, 9, |b, inputs| {
-        let terms: Vec<Node> =
+        let terms: Vec<LaneNode> =
             STAR.iter().zip(&inputs[1..]).map(|(weight, of)| b.times(*weight, *of)).collect();
-        let star = terms.into_iter().reduce(|sum, term| b.two(Two::Add, sum, term));
-        b.two(Two::Add, inputs[0], star.expect("eight terms"))
+        let star = terms.into_iter().reduce(|sum, term| b.two(BinaryOp::Add, sum, term));
+        b.two(BinaryOp::Add, inputs[0], star.expect("eight terms"))
     })
 }
 
 /// Rows and columns of a stencil: every thread has part of the rows.
-fn grid(setting: Setting) -> (usize, usize) {
+fn grid(setting: BenchSetting) -> (usize, usize) {
     let n = if setting.big { 8192 } else { 256 };
     (n / setting.threads, n)
 }
 
-fn stencil(setting: Setting) {
+fn stencil(setting: BenchSetting) {
     let ((rows, n), program) = (grid(setting), five_points());
     compare("5-point stencil", setting, rows * n, &|go| {
         let u = numbers(rows * n, 1);
@@ -231,9 +237,9 @@ fn stencil(setting: Setting) {
                         offset: row + 1 + by,
                         strides: &steps,
                     });
-                    let places = [Target { buffer: 0, offset: row + 1, strides: &steps }];
+                    let places = [OutputTarget { buffer: 0, offset: row + 1, strides: &steps }];
                     let mut targets =
-                        Targets { buffers: &mut [bytes_of_mut(ours)], places: &places };
+                        OutputTargets { buffers: &mut [bytes_of_mut(ours)], places: &places };
                     map(&program, &[rows - 2, n - 2], &sources, &mut targets, &mut scratch)
                         .expect("it fits");
                 }),
@@ -245,7 +251,7 @@ fn stencil(setting: Setting) {
     });
 }
 
-fn radius_two(setting: Setting) {
+fn radius_two(setting: BenchSetting) {
     let ((rows, n), program) = (grid(setting), star());
     compare("radius-2 star", setting, rows * n, &|go| {
         let u = numbers(rows * n, 1);
@@ -265,9 +271,9 @@ fn radius_two(setting: Setting) {
                         offset: start + by,
                         strides: &steps,
                     }));
-                    let places = [Target { buffer: 0, offset: start, strides: &steps }];
+                    let places = [OutputTarget { buffer: 0, offset: start, strides: &steps }];
                     let mut targets =
-                        Targets { buffers: &mut [bytes_of_mut(&mut ours)], places: &places };
+                        OutputTargets { buffers: &mut [bytes_of_mut(&mut ours)], places: &places };
                     map(&program, &[rows - 4, n - 4], &sources, &mut targets, &mut scratch)
                         .expect("it fits");
                 }),
@@ -286,7 +292,7 @@ fn radius_two(setting: Setting) {
     });
 }
 
-fn triad_f32(setting: Setting) {
+fn triad_f32(setting: BenchSetting) {
     let (program, count) = (triad(DType::F32), setting.share(2 * COUNTS.0, 2 * COUNTS.1));
     compare("f32 triad", setting, count, &|go| {
         let [b, c] = [1, 2].map(|seed| {
@@ -311,7 +317,7 @@ fn triad_f32(setting: Setting) {
 }
 
 /// All cases whose names contain a word.
-pub(crate) fn all(setting: Setting, wanted: &dyn Fn(&str) -> bool) {
+pub(crate) fn all(setting: BenchSetting, wanted: &dyn Fn(&str) -> bool) {
     if wanted("copy") {
         elementwise("copy", setting, &copy(), &|a, of, s| write(a, Copied(of), s));
     }

@@ -3,32 +3,32 @@
 use std::hint::black_box;
 
 use pantile_bounds as bounds;
-use pantile_kernels::lanes::{Program, Scratch, Source};
-use pantile_kernels::reduce::{Fold, Folds, reduce};
+use pantile_kernels::lanes::{LoopProgram, Scratch, Source};
+use pantile_kernels::reduce::{Folds, LaneFold, reduce};
 use pantile_kernels::{DType, ExactSum, bytes_of, bytes_of_mut};
-use pantile_lanes::Two;
+use pantile_lanes::BinaryOp;
 
 use crate::maps::program;
 use crate::numbers;
-use crate::turns::{Setting, compare};
+use crate::rounds::{BenchSetting, compare};
 
-fn itself() -> Program {
+fn itself() -> LoopProgram {
     program(DType::F64, 1, |_, inputs| inputs[0])
 }
 
-fn product() -> Program {
-    program(DType::F64, 2, |b, inputs| b.two(Two::Mul, inputs[0], inputs[1]))
+fn product() -> LoopProgram {
+    program(DType::F64, 2, |b, inputs| b.two(BinaryOp::Mul, inputs[0], inputs[1]))
 }
 
 /// Sums of all elements of arrays that lie side by side, as a number.
-fn total(program: &Program, arrays: &[&[f64]], scratch: &mut Scratch) -> f64 {
+fn total(program: &LoopProgram, arrays: &[&[f64]], scratch: &mut Scratch) -> f64 {
     let count = arrays[0].len();
     let sources: Vec<Source<'_>> = (arrays.iter())
         .map(|array| Source::Memory { bytes: bytes_of(array), offset: 0, strides: &[1] })
         .collect();
     let mut words = [0; ExactSum::WORDS];
     let mut folds = Folds {
-        folds: &[Fold::Sum],
+        folds: &[LaneFold::Sum],
         cells: &mut [bytes_of_mut(&mut words)],
         offset: 0,
         strides: &[0],
@@ -37,7 +37,7 @@ fn total(program: &Program, arrays: &[&[f64]], scratch: &mut Scratch) -> f64 {
     ExactSum::read(&words).to_f64()
 }
 
-fn one_sum(setting: Setting) {
+fn one_sum(setting: BenchSetting) {
     let count = setting.share(16 << 20, 16 << 10);
     let ours = itself();
     compare("sum", setting, count, &|go| {
@@ -59,7 +59,7 @@ fn one_sum(setting: Setting) {
     });
 }
 
-fn one_dot(setting: Setting) {
+fn one_dot(setting: BenchSetting) {
     let count = setting.share(16 << 20, 16 << 10);
     let ours = product();
     compare("dot", setting, count, &|go| {
@@ -82,7 +82,7 @@ fn one_dot(setting: Setting) {
 }
 
 /// Sums of a matrix along an axis.
-fn along(setting: Setting, axis: usize, [rows, columns]: [usize; 2]) {
+fn along(setting: BenchSetting, axis: usize, [rows, columns]: [usize; 2]) {
     let ours = itself();
     let what = format!("axis {axis} of {rows}x{columns}");
     compare(&what, setting, rows * columns, &|go| {
@@ -99,7 +99,7 @@ fn along(setting: Setting, axis: usize, [rows, columns]: [usize; 2]) {
                     words.fill(0);
                     let source = Source::Memory { bytes: bytes_of(&u), offset: 0, strides: &steps };
                     let mut folds = Folds {
-                        folds: &[Fold::Sum],
+                        folds: &[LaneFold::Sum],
                         cells: &mut [bytes_of_mut(&mut words)],
                         offset: 0,
                         strides: &strides,
@@ -124,7 +124,7 @@ fn along(setting: Setting, axis: usize, [rows, columns]: [usize; 2]) {
 }
 
 /// Sums of a matrix along an axis that are rounded at once, divided by a count.
-fn rounded(setting: Setting, axis: usize, [rows, columns]: [usize; 2], count: u64) {
+fn rounded(setting: BenchSetting, axis: usize, [rows, columns]: [usize; 2], count: u64) {
     let ours = itself();
     let name = if count == 1 { "round" } else { "mean" };
     let what = format!("{name} {axis} {rows}x{columns}");
@@ -140,7 +140,7 @@ fn rounded(setting: Setting, axis: usize, [rows, columns]: [usize; 2], count: u6
                 Box::new(|| {
                     let source = Source::Memory { bytes: bytes_of(&u), offset: 0, strides: &steps };
                     let mut folds = Folds {
-                        folds: &[Fold::Rounded { count }],
+                        folds: &[LaneFold::Rounded { count }],
                         cells: &mut [bytes_of_mut(sums.as_mut_slice())],
                         offset: 0,
                         strides: &strides,
@@ -165,7 +165,7 @@ fn rounded(setting: Setting, axis: usize, [rows, columns]: [usize; 2], count: u6
 }
 
 /// All cases whose names contain a word.
-pub(crate) fn all(setting: Setting, wanted: &dyn Fn(&str) -> bool) {
+pub(crate) fn all(setting: BenchSetting, wanted: &dyn Fn(&str) -> bool) {
     if wanted("sum") {
         one_sum(setting);
     }

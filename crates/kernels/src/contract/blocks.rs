@@ -2,11 +2,11 @@
 
 #![allow(unsafe_code, reason = "walks through operands that were checked")]
 
-use super::lane::{Lane, Stored};
-use super::packed::{Packed, Side, Terms};
+use super::lane::{ChainLane, StoredElement};
+use super::packed::{ElementTerms, Packed, ProductSide};
 use super::run::PANEL;
-use super::tile::{Goal, Turn, chains};
-use crate::simd::{Body, Vectors};
+use super::tile::{Goal, PanelPosition, chains};
+use crate::simd::{VectorLoop, Vectors};
 
 /// Outputs of the left side that are packed at once: their panel stays in the second cache.
 pub(super) const ROWS: usize = 120;
@@ -18,32 +18,32 @@ pub(super) const COLUMNS: usize = 1024;
 pub(super) const NARROW: usize = 64;
 
 /// A product of two matrices whose elements have one part or two.
-pub(super) struct Product<'a, S: Stored> {
+pub(super) struct MatrixProduct<'a, S: StoredElement> {
     /// Outputs of the left side, of the right side, and terms.
     pub(super) shape: [usize; 3],
-    pub(super) left: Side<S>,
-    pub(super) right: Side<S>,
+    pub(super) left: ProductSide<S>,
+    pub(super) right: ProductSide<S>,
     pub(super) to: Goal<S>,
     /// Lanes of an element.
     pub(super) parts: usize,
     /// True if the sides have changed places.
-    pub(super) turned: bool,
+    pub(super) transposed: bool,
     pub(super) packed: &'a mut Packed,
 }
 
 /// Outputs at once for lanes of a size: rows of the left side that chains are made of, and lanes of the
 /// right side. As many sums as registers have room for, with a row and a factor beside them.
-pub(super) trait Registers: Lane {
+pub(super) trait Registers: ChainLane {
     /// Lanes of a line of vectors: 16 bytes, 32, and 64, two vectors each.
-    fn run<S: Stored<Lane = Self>>(product: Product<'_, S>, vectors: Vectors);
+    fn run<S: StoredElement<Lane = Self>>(product: MatrixProduct<'_, S>, vectors: Vectors);
 }
 
 macro_rules! registers {
     ($($type:ident: $portable:literal, $avx2:literal, $avx512:literal;)*) => {$(
         impl Registers for $type {
             #[inline(always)]
-            fn run<S: Stored<Lane = Self>>(product: Product<'_, S>, vectors: Vectors) {
-                // SAFETY: whoever makes a product promises that its places are there.
+            fn run<S: StoredElement<Lane = Self>>(product: MatrixProduct<'_, S>, vectors: Vectors) {
+                // SAFETY: the caller that makes a product promises that its places are there.
                 unsafe {
                     match vectors.bytes() {
                         64 => product.blocks::<12, $avx512>(),
@@ -63,7 +63,7 @@ registers! {
     u64: 4, 8, 16;
 }
 
-impl<S: Stored<Lane: Registers>> Body for Product<'_, S> {
+impl<S: StoredElement<Lane: Registers>> VectorLoop for MatrixProduct<'_, S> {
     type Output = ();
 
     #[inline(always)]
@@ -73,25 +73,25 @@ impl<S: Stored<Lane: Registers>> Body for Product<'_, S> {
 }
 
 /// A panel of both sides.
-struct Panel<S: Stored> {
+struct Panel<S: StoredElement> {
     left: *mut S::Lane,
     right: *mut S::Lane,
     terms: usize,
-    turn: Turn,
+    position: PanelPosition,
 }
 
-impl<S: Stored> Product<'_, S> {
+impl<S: StoredElement> MatrixProduct<'_, S> {
     /// The same with the longer side on the right, if the other one is too short to fill vectors:
     /// factors may trade places.
-    pub(super) fn turned(self) -> Self {
+    pub(super) fn transposed(self) -> Self {
         let [rows, columns, terms] = self.shape;
         if columns * size_of::<S>() >= NARROW || columns >= rows {
             return self;
         }
         let (left, right) = (self.right, self.left);
         let to = Goal { down: self.to.across, across: self.to.down, ..self.to };
-        let turned = !self.turned;
-        Self { shape: [columns, rows, terms], left, right, to, turned, ..self }
+        let transposed = !self.transposed;
+        Self { shape: [columns, rows, terms], left, right, to, transposed, ..self }
     }
 
     /// All blocks: the right side outermost, then panels in their order, then the left side.
@@ -116,10 +116,10 @@ impl<S: Stored> Product<'_, S> {
             let width = wide.min(columns - column);
             for first in (0..terms).step_by(PANEL) {
                 let count = PANEL.min(terms - first);
-                let turn = Turn { first: first == 0, last: first + count == terms };
+                let position = PanelPosition { first: first == 0, last: first + count == terms };
                 for part in 0..self.parts {
                     let (one, other) = self.lanes_of(part);
-                    let panel = Panel::<S> { left, right, terms: count * self.parts, turn };
+                    let panel = Panel::<S> { left, right, terms: count * self.parts, position };
                     let goal = self.to.from(0, column);
                     let goal = Goal { start: goal.start.wrapping_add(part), ..goal };
                     // SAFETY: the caller's promise; the room is for a panel of a block.
@@ -139,10 +139,10 @@ impl<S: Stored> Product<'_, S> {
     }
 
     /// Which lanes of both sides make the terms of a part of the result.
-    fn lanes_of(&self, part: usize) -> (Terms, Terms) {
-        let terms = |lanes, negative| Terms { lanes, negative, count: self.parts };
+    fn lanes_of(&self, part: usize) -> (ElementTerms, ElementTerms) {
+        let terms = |lanes, negative| ElementTerms { lanes, negative, count: self.parts };
         let (forwards, backwards) = ([0, 1], [1, 0]);
-        match (part, self.turned) {
+        match (part, self.transposed) {
             (0, _) => (terms(forwards, true), terms(forwards, false)),
             (_, false) => (terms(forwards, false), terms(backwards, false)),
             // The same terms in the same order.
@@ -151,7 +151,7 @@ impl<S: Stored> Product<'_, S> {
     }
 }
 
-impl<S: Stored> Panel<S> {
+impl<S: StoredElement> Panel<S> {
     /// All outputs of a block.
     ///
     /// # Safety
@@ -196,7 +196,7 @@ impl<S: Stored> Panel<S> {
         // SAFETY: the caller's promise.
         unsafe {
             let sums = chains::<S::Lane, R, W>(self.terms, left, right);
-            to.add(&sums, size, self.turn);
+            to.add(&sums, size, self.position);
         }
     }
 }

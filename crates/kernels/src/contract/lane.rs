@@ -1,7 +1,7 @@
 //! The numbers that products are computed in, and what elements in memory become.
 
 /// A number that a chain is made of.
-pub(super) trait Lane: Copy + Default {
+pub(super) trait ChainLane: Copy + Default {
     /// One more term.
     fn chain(self, a: Self, b: Self) -> Self;
 
@@ -17,7 +17,7 @@ pub(super) trait Lane: Copy + Default {
 
 macro_rules! floats {
     ($($type:ident, $nan:literal;)*) => {$(
-        impl Lane for $type {
+        impl ChainLane for $type {
             #[inline(always)]
             fn chain(self, a: Self, b: Self) -> Self {
                 a.mul_add(b, self)
@@ -48,7 +48,7 @@ floats! {
 
 macro_rules! integers {
     ($($type:ident)*) => {$(
-        impl Lane for $type {
+        impl ChainLane for $type {
             #[inline(always)]
             fn chain(self, a: Self, b: Self) -> Self {
                 self.wrapping_add(a.wrapping_mul(b))
@@ -76,9 +76,9 @@ integers! { u32 u64 }
 
 /// A real element, or a part of a complex one, in memory. Signed numbers are their bits: what wraps
 /// does not know of signs. Narrow ones are computed in wider lanes, whose lowest bits they are.
-pub(super) trait Stored: Copy {
+pub(super) trait StoredElement: Copy {
     /// What it is computed in.
-    type Lane: Lane;
+    type Lane: ChainLane;
 
     fn lane(self) -> Self::Lane;
 
@@ -87,7 +87,7 @@ pub(super) trait Stored: Copy {
 
 macro_rules! stored {
     ($($type:ident in $lane:ident;)*) => {$(
-        impl Stored for $type {
+        impl StoredElement for $type {
             type Lane = $lane;
 
             #[inline(always)]

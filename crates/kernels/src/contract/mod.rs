@@ -14,15 +14,15 @@
 //! Integers wrap. A NaN becomes the positive quiet one. Of no terms the product is zero.
 //!
 //! ```
-//! use pantile_kernels::contract::{Matrix, Packed, contract};
+//! use pantile_kernels::contract::{MatrixLayout, Packed, contract};
 //! use pantile_kernels::{DType, bytes_of, bytes_of_mut};
 //!
 //! let (a, b, mut c) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0], [0.0; 2]);
 //! // The axes of the loop: rows of the result, its columns, and what is contracted.
 //! let shape = [2, 1, 2];
-//! let left = Matrix { offset: 0, strides: &[2, 0, 1] };
-//! let right = Matrix { offset: 0, strides: &[0, 1, 1] };
-//! let to = Matrix { offset: 0, strides: &[1, 1, 0] };
+//! let left = MatrixLayout { offset: 0, strides: &[2, 0, 1] };
+//! let right = MatrixLayout { offset: 0, strides: &[0, 1, 1] };
+//! let to = MatrixLayout { offset: 0, strides: &[1, 1, 0] };
 //! contract(
 //!     (DType::F64, &shape),
 //!     (bytes_of(&a), left),
@@ -42,7 +42,7 @@ mod tile;
 mod vector;
 
 pub use packed::Packed;
-pub use run::{Matrix, PANEL, RawMatrix, contract, contract_raw, contract_with};
+pub use run::{MatrixLayout, PANEL, RawMatrix, contract, contract_raw, contract_with};
 
 /// Lengths at which these loops change their way, by name.
 pub(crate) const THRESHOLDS: &[(&str, usize)] = &[

@@ -2,29 +2,30 @@
 
 #![allow(unsafe_code, reason = "reads elements through strides that were checked")]
 
-use pantile_memory::Scratch;
+use pantile_memory::ScratchBuffer;
 
-use super::lane::{Lane, Stored};
+use super::lane::{ChainLane, StoredElement};
 
 /// Memory for packed panels, for one thread at a time. Calls that use the same one again allocate
 /// nothing.
 #[derive(Debug, Default)]
 pub struct Packed {
-    left: Scratch,
-    right: Scratch,
+    left: ScratchBuffer,
+    right: ScratchBuffer,
 }
 
 impl Packed {
     /// Room for so many lanes of both sides.
     pub(super) fn room<L>(&mut self, left: usize, right: usize) -> (*mut L, *mut L) {
-        let room = |side: &mut Scratch, lanes: usize| side.room(lanes * size_of::<L>()).cast();
+        let room =
+            |side: &mut ScratchBuffer, lanes: usize| side.room(lanes * size_of::<L>()).cast();
         (room(&mut self.left, left), room(&mut self.right, right))
     }
 }
 
 /// One side of a product, as the other side meets it: outputs along one axis, terms along the other.
 #[derive(Clone, Copy)]
-pub(super) struct Side<S> {
+pub(super) struct ProductSide<S> {
     /// The lane of output 0 and term 0.
     pub(super) start: *const S,
     /// Lanes from one output to the next.
@@ -35,7 +36,7 @@ pub(super) struct Side<S> {
 
 /// What the terms of an element are: one, or two for complex numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Terms {
+pub(super) struct ElementTerms {
     /// Which lane each term takes.
     pub(super) lanes: [isize; 2],
     /// True if the second one is taken with the other sign.
@@ -44,7 +45,7 @@ pub(super) struct Terms {
     pub(super) count: usize,
 }
 
-impl<S: Stored> Side<S> {
+impl<S: StoredElement> ProductSide<S> {
     /// The same from another output and term on.
     #[inline(always)]
     pub(super) fn from(self, output: usize, term: usize) -> Self {
@@ -62,7 +63,7 @@ impl<S: Stored> Side<S> {
     pub(super) unsafe fn pack<const W: usize>(
         self,
         (outputs, terms): (usize, usize),
-        how: Terms,
+        how: ElementTerms,
         to: *mut S::Lane,
     ) {
         let (mut first, mut to) = (0, to);
@@ -87,7 +88,7 @@ impl<S: Stored> Side<S> {
     /// Packs one sliver; terms are `step` lanes apart.
     ///
     /// # Safety
-    /// As [`Side::pack`].
+    /// As [`ProductSide::pack`].
     #[inline(always)]
     unsafe fn pack_sliver<const W: usize>(
         self,

@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "works through pointers; see the promises of the functions")]
 
-use super::blocks::{Product, Registers};
-use super::lane::Stored;
-use super::packed::{Packed, Side};
+use super::blocks::{MatrixProduct, Registers};
+use super::lane::StoredElement;
+use super::packed::{Packed, ProductSide};
 use super::tile::Goal;
 use crate::simd::Vectors;
 use crate::{DType, Error};
@@ -15,7 +15,7 @@ pub const PANEL: usize = 256;
 /// Where the elements of an operand lie, by the axes of the loop: any number of axes that products
 /// are made for one by one, then rows and columns of the result, then the contracted axis.
 #[derive(Clone, Copy, Debug)]
-pub struct Matrix<'a> {
+pub struct MatrixLayout<'a> {
     /// The element at position 0.
     pub offset: isize,
     /// Elements from one position to the next, per axis; 0 along an axis that the operand has not.
@@ -30,7 +30,7 @@ pub struct RawMatrix<'a> {
     /// How many bytes there are.
     pub bytes: usize,
     /// Where its elements lie.
-    pub places: Matrix<'a>,
+    pub places: MatrixLayout<'a>,
 }
 
 /// The product of two operands; see [`contract_raw`].
@@ -39,9 +39,9 @@ pub struct RawMatrix<'a> {
 /// As [`contract_raw`].
 pub fn contract(
     loops: (DType, &[usize]),
-    left: (&[u8], Matrix<'_>),
-    right: (&[u8], Matrix<'_>),
-    to: (&mut [u8], Matrix<'_>),
+    left: (&[u8], MatrixLayout<'_>),
+    right: (&[u8], MatrixLayout<'_>),
+    to: (&mut [u8], MatrixLayout<'_>),
     packed: &mut Packed,
 ) -> Result<(), Error> {
     contract_with(Vectors::widest(), loops, [left, right], to, packed)
@@ -54,8 +54,8 @@ pub fn contract(
 pub fn contract_with(
     vectors: Vectors,
     loops: (DType, &[usize]),
-    [left, right]: [(&[u8], Matrix<'_>); 2],
-    (bytes, places): (&mut [u8], Matrix<'_>),
+    [left, right]: [(&[u8], MatrixLayout<'_>); 2],
+    (bytes, places): (&mut [u8], MatrixLayout<'_>),
     packed: &mut Packed,
 ) -> Result<(), Error> {
     let (one, other) = (left.0.as_ptr().cast_mut(), right.0.as_ptr().cast_mut());
@@ -77,8 +77,9 @@ pub fn contract_with(
 /// axes, or reaches beyond its bytes. Nothing was written then.
 ///
 /// # Safety
-/// All operands are valid for their bytes, sources for reading, the target for writing; sources hold
-/// valid elements; nobody else writes any of it meanwhile; the target shares no element with a source.
+/// All operands are valid for their bytes, sources for reading, the target for writing; sources
+/// hold valid elements; no other thread writes any of it meanwhile; the target shares no element
+/// with a source.
 pub unsafe fn contract_raw(
     loops: (DType, &[usize]),
     operands: [RawMatrix<'_>; 3],
@@ -118,7 +119,7 @@ unsafe fn run(
         inside(operand, &shape[..axes], dtype)?;
     }
     let starts = operands.map(|operand| operand.places.offset);
-    let all = All { shape, operands, vectors };
+    let all = CheckedProducts { shape, operands, vectors };
     // SAFETY: the caller's promise, and what was just checked.
     unsafe { all.each(dtype, 0, starts, packed) };
     Ok(())
@@ -140,13 +141,13 @@ fn inside(operand: &RawMatrix<'_>, shape: &[usize], dtype: DType) -> Result<(), 
 }
 
 /// A loop over products that was checked.
-struct All<'a> {
+struct CheckedProducts<'a> {
     shape: &'a [usize],
     operands: [RawMatrix<'a>; 3],
     vectors: Vectors,
 }
 
-impl All<'_> {
+impl CheckedProducts<'_> {
     /// Every product behind `axis`, from these places on.
     ///
     /// # Safety
@@ -180,7 +181,7 @@ impl All<'_> {
     ///
     /// # Safety
     /// As [`contract_raw`].
-    unsafe fn one<S: Stored<Lane: Registers>>(
+    unsafe fn one<S: StoredElement<Lane: Registers>>(
         &self,
         parts: usize,
         at: [isize; 3],
@@ -199,18 +200,20 @@ impl All<'_> {
             // SAFETY: the caller's promise.
             return unsafe { zeros(goal, (rows, columns), parts) };
         }
-        let left = Side { start: left.0.cast_const(), across: left.1[0], along: left.1[2] };
-        let right = Side { start: right.0.cast_const(), across: right.1[1], along: right.1[2] };
+        let left = ProductSide { start: left.0.cast_const(), across: left.1[0], along: left.1[2] };
+        let right =
+            ProductSide { start: right.0.cast_const(), across: right.1[1], along: right.1[2] };
         let shape = [rows, columns, terms];
-        let product = Product { shape, left, right, to: goal, parts, turned: false, packed };
+        let product =
+            MatrixProduct { shape, left, right, to: goal, parts, transposed: false, packed };
         // The caller's promise is what a product promises.
-        self.vectors.run(product.turned());
+        self.vectors.run(product.transposed());
     }
 }
 
 /// # Safety
 /// The places of all outputs may be written.
-unsafe fn zeros<S: Stored>(to: Goal<S>, (rows, columns): (usize, usize), parts: usize) {
+unsafe fn zeros<S: StoredElement>(to: Goal<S>, (rows, columns): (usize, usize), parts: usize) {
     for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
         for part in 0..parts {
             let place = to.from(row, column).start.wrapping_add(part);

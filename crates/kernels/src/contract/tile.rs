@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "reads packed lanes through pointers")]
 
-use super::lane::{Lane, Stored};
+use super::lane::{ChainLane, StoredElement};
 
 /// The chains of `R` outputs of the left side with `W` of the right side, over packed terms. Slivers
 /// of the left side are `across` lanes wide.
@@ -10,7 +10,7 @@ use super::lane::{Lane, Stored};
 /// # Safety
 /// Both sides have so many terms.
 #[inline(always)]
-pub(super) unsafe fn chains<L: Lane, const R: usize, const W: usize>(
+pub(super) unsafe fn chains<L: ChainLane, const R: usize, const W: usize>(
     terms: usize,
     (mut left, across): (*const L, usize),
     mut right: *const L,
@@ -45,14 +45,14 @@ pub(super) struct Goal<S> {
 
 /// Which of the panels of a product.
 #[derive(Clone, Copy)]
-pub(super) struct Turn {
+pub(super) struct PanelPosition {
     /// Nothing is there yet.
     pub(super) first: bool,
     /// Nothing comes after it.
     pub(super) last: bool,
 }
 
-impl<S: Stored> Goal<S> {
+impl<S: StoredElement> Goal<S> {
     /// The same from other outputs on.
     #[inline(always)]
     pub(super) fn from(self, down: usize, across: usize) -> Self {
@@ -69,41 +69,41 @@ impl<S: Stored> Goal<S> {
         self,
         sums: &[[S::Lane; W]; R],
         (rows, columns): (usize, usize),
-        turn: Turn,
+        position: PanelPosition,
     ) {
         for (down, sums) in sums.iter().enumerate().take(rows) {
             let row = self.from(down, 0);
             if columns == W && self.across == 1 {
                 // SAFETY: the caller's promise.
-                unsafe { row.add_row(sums, turn) };
+                unsafe { row.add_row(sums, position) };
                 continue;
             }
             for (at, sum) in sums.iter().enumerate().take(columns) {
                 // SAFETY: the caller's promise.
-                unsafe { row.from(0, at).add_one(*sum, turn) };
+                unsafe { row.from(0, at).add_one(*sum, position) };
             }
         }
     }
 
     /// A whole row whose places lie side by side.
     #[inline(always)]
-    unsafe fn add_row<const W: usize>(self, sums: &[S::Lane; W], turn: Turn) {
+    unsafe fn add_row<const W: usize>(self, sums: &[S::Lane; W], position: PanelPosition) {
         for (at, sum) in sums.iter().enumerate() {
             let place = Self { start: self.start.wrapping_add(at), ..self };
             // SAFETY: the caller's promise.
-            unsafe { place.add_one(*sum, turn) };
+            unsafe { place.add_one(*sum, position) };
         }
     }
 
     #[inline(always)]
-    unsafe fn add_one(self, sum: S::Lane, turn: Turn) {
+    unsafe fn add_one(self, sum: S::Lane, position: PanelPosition) {
         // SAFETY: the caller's promise; an earlier panel has written what is read.
         unsafe {
-            let sum = match turn.first {
+            let sum = match position.first {
                 true => sum,
                 false => self.start.read_unaligned().lane().plus(sum),
             };
-            let sum = if turn.last { sum.settled() } else { sum };
+            let sum = if position.last { sum.settled() } else { sum };
             self.start.write_unaligned(S::of(sum));
         }
     }

@@ -2,11 +2,11 @@
 
 #![allow(unsafe_code, reason = "walks through operands that were checked")]
 
-use super::blocks::Product;
-use super::lane::{Lane, Stored};
-use super::packed::Terms;
+use super::blocks::MatrixProduct;
+use super::lane::{ChainLane, StoredElement};
+use super::packed::ElementTerms;
 use super::run::PANEL;
-use super::tile::{Goal, Turn};
+use super::tile::{Goal, PanelPosition};
 
 /// Chains that go on side by side where the terms of each lie side by side.
 pub(super) const CHAINS: usize = 8;
@@ -17,7 +17,7 @@ pub(super) const COLUMNS: usize = 512;
 /// Rows that are added to such sums at once.
 const ROWS: usize = 4;
 
-impl<S: Stored> Product<'_, S> {
+impl<S: StoredElement> MatrixProduct<'_, S> {
     /// True if the left side is one vector and the right side lies in order, one way or the other.
     pub(super) fn is_of_vector(&self) -> bool {
         let near = self.right.along == 1 || self.right.across == 1;
@@ -32,10 +32,10 @@ impl<S: Stored> Product<'_, S> {
     pub(super) unsafe fn of_vector(self) {
         let [_, columns, terms] = self.shape;
         let (left, _) = self.packed.room::<S::Lane>(PANEL, 0);
-        let alone = Terms { lanes: [0, 0], negative: false, count: 1 };
+        let alone = ElementTerms { lanes: [0, 0], negative: false, count: 1 };
         for first in (0..terms).step_by(PANEL) {
             let count = PANEL.min(terms - first);
-            let turn = Turn { first: first == 0, last: first + count == terms };
+            let position = PanelPosition { first: first == 0, last: first + count == terms };
             // SAFETY: the caller's promise; the room is for a panel.
             let factors = unsafe {
                 self.left.from(0, first).pack::<1>((1, count), alone, left);
@@ -50,16 +50,20 @@ impl<S: Stored> Product<'_, S> {
                 unsafe {
                     match matrix.along {
                         1 if width == CHAINS => {
-                            side_by_side::<S, CHAINS>((start, matrix.across), factors, (to, turn));
+                            side_by_side::<S, CHAINS>(
+                                (start, matrix.across),
+                                factors,
+                                (to, position),
+                            );
                         }
                         1 => {
                             for at in 0..width {
                                 let start = matrix.from(column + at, 0).start;
                                 let to = self.to.from(0, column + at);
-                                side_by_side::<S, 1>((start, 0), factors, (to, turn));
+                                side_by_side::<S, 1>((start, 0), factors, (to, position));
                             }
                         }
-                        _ => row_by_row((start, matrix.along), (factors, width), (to, turn)),
+                        _ => row_by_row((start, matrix.along), (factors, width), (to, position)),
                     }
                 }
             }
@@ -72,10 +76,10 @@ impl<S: Stored> Product<'_, S> {
 /// # Safety
 /// As many terms of each may be read as there are factors; the outputs may be written.
 #[inline(always)]
-unsafe fn side_by_side<S: Stored, const N: usize>(
+unsafe fn side_by_side<S: StoredElement, const N: usize>(
     (start, across): (*const S, isize),
     factors: &[S::Lane],
-    (to, turn): (Goal<S>, Turn),
+    (to, position): (Goal<S>, PanelPosition),
 ) {
     let rows: [*const S; N] =
         std::array::from_fn(|at| start.wrapping_offset(at.cast_signed() * across));
@@ -88,7 +92,7 @@ unsafe fn side_by_side<S: Stored, const N: usize>(
         }
     }
     // SAFETY: the caller's promise.
-    unsafe { to.add(&[sums], (1, N), turn) };
+    unsafe { to.add(&[sums], (1, N), position) };
 }
 
 /// Chains of columns that lie side by side: rows are added to all of them, a few rows at once.
@@ -96,10 +100,10 @@ unsafe fn side_by_side<S: Stored, const N: usize>(
 /// # Safety
 /// As many rows of this width may be read as there are factors; the outputs may be written.
 #[inline(always)]
-unsafe fn row_by_row<S: Stored>(
+unsafe fn row_by_row<S: StoredElement>(
     (start, along): (*const S, isize),
     (factors, width): (&[S::Lane], usize),
-    (to, turn): (Goal<S>, Turn),
+    (to, position): (Goal<S>, PanelPosition),
 ) {
     let mut sums = [S::Lane::default(); COLUMNS];
     let sums = &mut sums[..width];
@@ -125,6 +129,6 @@ unsafe fn row_by_row<S: Stored>(
     }
     for (at, sum) in sums.iter().enumerate() {
         // SAFETY: the caller's promise.
-        unsafe { to.from(0, at).add(&[[*sum]], (1, 1), turn) };
+        unsafe { to.from(0, at).add(&[[*sum]], (1, 1), position) };
     }
 }

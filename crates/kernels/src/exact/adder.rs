@@ -1,34 +1,35 @@
-//! Many numbers into one exact sum: windows while they fit, digits where they do not.
+//! Adds many numbers to one exact sum: into a binned accumulator while they fit, else into the
+//! limbs of the superaccumulator.
 
 use super::ExactSum;
-use super::window::{LANES, Numbers, Widen, Window, largest, most_products};
+use super::binned::{Addends, BinnedAccumulator, LANES, Widen, largest, most_products};
 use crate::simd::Vectors;
 
 /// Fewer numbers than this are added one by one.
 pub(super) const FEW: usize = 24;
 
-/// Numbers that the first window is chosen for.
+/// Numbers that the first binned accumulator is chosen for.
 pub(super) const FIRST: usize = 256;
 
-/// Numbers that every window takes.
+/// Numbers that every binned accumulator takes.
 pub(super) const FEWEST: usize = 8192;
 
-/// Rows of numbers that are taken apart window by window.
+/// Rows of numbers that are taken apart by one binned accumulator after the other.
 pub(super) const BLOCK: usize = 64;
 
-/// Windows after which numbers of very different sizes are added one by one.
+/// Binned accumulators after which numbers of very different sizes are added one by one.
 const PASSES: usize = 10;
 
-/// Most chunks that are taken apart at once after windows have failed.
+/// Most chunks that are taken apart at once after binned accumulators have failed.
 const WIDE: usize = 15;
 
-/// A window for numbers that come in pieces, for one exact sum after the other.
+/// A binned accumulator for numbers that come in chunks, for one exact sum after the other.
 ///
-/// Whatever way the numbers take, the sum is the same: every way is exact.
+/// Whichever way the numbers take, the sum is the same: every way is exact.
 #[derive(Clone, Debug)]
 pub(crate) struct Adder {
-    window: Option<Window>,
-    /// Chunks for which no window is tried.
+    accumulator: Option<BinnedAccumulator>,
+    /// Chunks for which no binned accumulator is tried.
     wide: usize,
     /// How many those are after the next failure: more if many fail.
     doubt: usize,
@@ -43,20 +44,22 @@ pub(super) const FAR: usize = 2 << 20;
 impl Adder {
     /// An adder for so many bytes of numbers that lie side by side, as far as that is known.
     pub(crate) fn new(bytes: usize, vectors: Vectors) -> Self {
-        Self { window: None, wide: 0, doubt: 0, vectors, far: bytes >= FAR }
+        Self { accumulator: None, wide: 0, doubt: 0, vectors, far: bytes >= FAR }
     }
 
-    /// Adds numbers; part of them may stay in the window until [`finish`](Self::finish).
+    /// Adds numbers; part of them may stay in the binned accumulator until [`finish`](Self::finish).
     pub(crate) fn add<T: Widen>(&mut self, sum: &mut ExactSum, values: &[T]) {
         let mut rest = values;
         while !rest.is_empty() {
             let most = self
-                .window
+                .accumulator
                 .as_ref()
-                .map_or(FEWEST, |window| window.most(T::numbers(rest), self.vectors));
+                .map_or(FEWEST, |accumulator| accumulator.most(T::numbers(rest), self.vectors));
             let (chunk, more) = rest.split_at(most.min(rest.len()));
             rest = more;
-            if chunk.len() < FEW && self.window.as_ref().is_none_or(Window::is_empty) {
+            if chunk.len() < FEW
+                && self.accumulator.as_ref().is_none_or(BinnedAccumulator::is_empty)
+            {
                 one_by_one(sum, chunk);
             } else if self.wide > 0 {
                 self.wide -= 1;
@@ -67,76 +70,78 @@ impl Adder {
         }
     }
 
-    /// Adds products of numbers, at most a window of them, if they fit into the window that is
-    /// there, or into one for the first of them; else nothing was added.
+    /// Adds products of numbers, at most as many as a binned accumulator takes, if they fit into
+    /// the one that is there, or into one for the first of them; else nothing was added.
     pub(crate) fn add_products(&mut self, sum: &mut ExactSum, a: &[f64], b: &[f64]) -> bool {
         if self.wide > 0 || a.len() > most_products(self.vectors) {
             return false;
         }
-        if self.window.is_none() {
-            self.window = self.guess_products(a, b);
+        if self.accumulator.is_none() {
+            self.accumulator = self.guess_products(a, b);
         }
-        let Some(window) = &mut self.window else { return false };
-        let products = Numbers::Products(a, b);
-        if !window.has_room(products, self.vectors) {
-            window.flush(sum);
+        let Some(accumulator) = &mut self.accumulator else { return false };
+        let products = Addends::Products(a, b);
+        if !accumulator.has_room(products, self.vectors) {
+            accumulator.flush(sum);
         }
-        window.add(products, self.vectors)
+        accumulator.add(products, self.vectors)
     }
 
-    /// Moves what the window holds into the sum. The window stays, for the next sum.
+    /// Moves what the binned accumulator holds into the sum. It stays, for the next sum.
     pub(crate) fn finish(&mut self, sum: &mut ExactSum) {
-        if let Some(window) = &mut self.window {
-            window.flush(sum);
+        if let Some(accumulator) = &mut self.accumulator {
+            accumulator.flush(sum);
         }
     }
 
     fn chunk<T: Widen>(&mut self, sum: &mut ExactSum, chunk: &[T]) {
-        if self.window.is_none() {
-            self.window = self.guess(chunk);
+        if self.accumulator.is_none() {
+            self.accumulator = self.guess(chunk);
         }
-        if let Some(window) = &mut self.window {
-            if !window.has_room(T::numbers(chunk), self.vectors) {
-                window.flush(sum);
+        if let Some(accumulator) = &mut self.accumulator {
+            if !accumulator.has_room(T::numbers(chunk), self.vectors) {
+                accumulator.flush(sum);
             }
-            if window.add(T::numbers(chunk), self.vectors) {
+            if accumulator.add(T::numbers(chunk), self.vectors) {
                 self.doubt /= 2;
                 return;
             }
-            window.flush(sum);
+            accumulator.flush(sum);
         }
-        self.window = self.window_for(chunk);
-        let Some(window) = &mut self.window else { return one_by_one(sum, chunk) };
+        self.accumulator = self.accumulator_for(chunk);
+        let Some(accumulator) = &mut self.accumulator else { return one_by_one(sum, chunk) };
         let numbers = T::numbers(chunk);
-        // Numbers as small as these may be fewer to a window than those before.
-        if !(window.has_room(numbers, self.vectors) && window.add(numbers, self.vectors)) {
+        // Of numbers as small as these, fewer may fit into a binned accumulator than of those
+        // before.
+        if !(accumulator.has_room(numbers, self.vectors) && accumulator.add(numbers, self.vectors))
+        {
             self.wide = self.doubt;
             self.doubt = (2 * self.doubt + 1).min(WIDE);
             self.take_apart(sum, chunk);
         }
     }
 
-    /// A window for the first numbers: most often the others fit into it as well.
-    fn guess<T: Widen>(&self, chunk: &[T]) -> Option<Window> {
-        self.window_for(&chunk[..chunk.len().min(FIRST)])
+    /// A binned accumulator for the first numbers: most often the others fit into it as well.
+    fn guess<T: Widen>(&self, chunk: &[T]) -> Option<BinnedAccumulator> {
+        self.accumulator_for(&chunk[..chunk.len().min(FIRST)])
     }
 
     /// The same for the first products.
-    fn guess_products(&self, a: &[f64], b: &[f64]) -> Option<Window> {
+    fn guess_products(&self, a: &[f64], b: &[f64]) -> Option<BinnedAccumulator> {
         let mut first = [0.0; FIRST];
         let count = a.len().min(FIRST);
         for ((product, a), b) in first.iter_mut().zip(a).zip(b) {
             *product = a * b;
         }
-        self.window_for(&first[..count])
+        self.accumulator_for(&first[..count])
     }
 
-    fn window_for<T: Widen>(&self, values: &[T]) -> Option<Window> {
-        let window = Window::for_largest(largest(values, self.vectors));
-        window.map(|window| window.far(self.far))
+    fn accumulator_for<T: Widen>(&self, values: &[T]) -> Option<BinnedAccumulator> {
+        let accumulator = BinnedAccumulator::for_largest(largest(values, self.vectors));
+        accumulator.map(|accumulator| accumulator.far(self.far))
     }
 
-    /// Moves the window down until nothing is left of the numbers.
+    /// Moves the bins down until nothing is left of the numbers.
     fn take_apart<T: Widen>(&mut self, sum: &mut ExactSum, values: &[T]) {
         self.finish(sum);
         let mut rows = [[0.0; LANES]; BLOCK];
@@ -157,9 +162,9 @@ impl Adder {
             if most == 0 {
                 return;
             }
-            let Some(mut window) = Window::for_largest(most) else { break };
-            window.peel(rows, self.vectors);
-            window.flush(sum);
+            let Some(mut accumulator) = BinnedAccumulator::for_largest(most) else { break };
+            accumulator.peel(rows, self.vectors);
+            accumulator.flush(sum);
         }
         one_by_one(sum, rows.as_flattened());
     }

@@ -1,23 +1,24 @@
-//! Many exact sums side by side: one window per column, rows of numbers added at a time.
+//! Many exact sums side by side: one binned accumulator per column, rows of numbers added at a time.
 
-use super::digits::{DIGITS, carry, deposit};
-use super::window::{
-    AHEAD, HIGHEST, ROOM, ROWS, STEP, Widen, exponent_of, largest, one_level, power, two_levels,
+use super::binned::{
+    HIGHEST, PREFETCH_DISTANCE, ROOM, ROWS, STEP, Widen, add_to_bin, add_to_two_bins, exponent_of,
+    largest, power,
 };
-use super::{ExactSum, Parts};
-use crate::simd::{Body, Vectors, prefetch};
+use super::superaccumulator::{LIMBS, carry, deposit};
+use super::{ExactSum, FloatParts};
+use crate::simd::{VectorLoop, Vectors, prefetch};
 
-/// Levels of a window. The last one is used only where two were not enough.
-const LEVELS: usize = 3;
+/// Bins of a binned accumulator. The last one is used only where two were not enough.
+const BINS: usize = 3;
 
-/// The lowest exponent of a window, whose last level is a normal number: its unit is the smallest
-/// number there is.
+/// The lowest exponent of a binned accumulator, whose last bin is a normal number: its unit is the
+/// smallest number there is.
 const LOWEST: i32 = -1022 + 2 * STEP - ROOM;
 
-/// Larger numbers are to be expected: bits by which a window exceeds the first one.
+/// Larger numbers are to be expected: bits by which a binned accumulator exceeds the first number.
 const SPARE: i32 = 4;
 
-/// Bits by which a window may exceed the first number because of others in the row.
+/// Bits by which a binned accumulator may exceed the first number because of others in the row.
 const REACH: i32 = 16;
 
 /// Rows that are added before it is known whether they fit.
@@ -26,14 +27,14 @@ pub(super) const TILE: usize = 64;
 /// Rows that are added one by one where a tile does not fit.
 pub(super) const FEW: usize = 4;
 
-/// Deposits after which digits are carried; far fewer than fit.
+/// Deposits after which limbs are carried; far fewer than fit.
 const DEPOSITS: usize = 1 << 28;
 
-/// Below every number but zero: the limit of a column without a window.
+/// Below every number but zero: the limit of a column without a binned accumulator.
 const NONE: f64 = f64::from_bits(1);
 
 /// The words of sums, of which some belong to columns.
-pub(crate) struct Cells<'a> {
+pub(crate) struct ColumnSums<'a> {
     /// The words of all sums.
     pub(crate) sums: &'a mut [[i64; ExactSum::WORDS]],
     /// The sum of the first column.
@@ -42,51 +43,52 @@ pub(crate) struct Cells<'a> {
     pub(crate) stride: isize,
 }
 
-impl Cells<'_> {
-    /// The digits of a column, and the counters of what is not finite.
-    fn at(&mut self, column: usize) -> (&mut [i64; DIGITS], &mut [i64]) {
+impl ColumnSums<'_> {
+    /// The limbs of a column, and the counters of what is not finite.
+    fn at(&mut self, column: usize) -> (&mut [i64; LIMBS], &mut [i64]) {
         let along = column.cast_signed() * self.stride;
         let words = &mut self.sums[self.first.wrapping_add_signed(along)];
-        words.split_first_chunk_mut().expect("a sum has more words than digits")
+        words.split_first_chunk_mut().expect("a sum has more words than limbs")
     }
 
     fn add(&mut self, column: usize, value: f64) {
-        let (digits, counters) = self.at(column);
-        match Parts::of(value) {
-            Parts::Finite { negative, magnitude, place } => {
-                deposit(digits, negative, magnitude, place);
+        let (limbs, counters) = self.at(column);
+        match FloatParts::of(value) {
+            FloatParts::Finite { negative, magnitude, place } => {
+                deposit(limbs, negative, magnitude, place);
             }
-            Parts::Nan => counters[0] = 1,
-            Parts::Above => counters[1] = 1,
-            Parts::Below => counters[2] = 1,
+            FloatParts::Nan => counters[0] = 1,
+            FloatParts::Above => counters[1] = 1,
+            FloatParts::Below => counters[2] = 1,
         }
     }
 }
 
-/// Windows of many sums; the digits are in words of the caller.
+/// Binned accumulators of many sums; the limbs are in words of the caller.
 ///
 /// Invariants:
-/// 1. A column's levels are in the binades of their starts, and took numbers below its limit, at
-///    most `rows` of them; `rows <= ROWS`. A column without a window has levels and starts of 0.
+/// 1. A column's bins are in the binades of their starts, and took numbers below its limit, at most
+///    `rows` of them; `rows <= ROWS`. A column without a binned accumulator has bins and starts of
+///    0.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Columns {
-    levels: [Vec<f64>; LEVELS],
-    starts: [Vec<f64>; LEVELS],
+pub(crate) struct ColumnAccumulators {
+    bins: [Vec<f64>; BINS],
+    starts: [Vec<f64>; BINS],
     limits: Vec<f64>,
-    /// Where the levels are put until it is known that they are right.
-    next: [Vec<f64>; LEVELS],
-    /// Rows have bits below two levels, as squares do.
+    /// Where the bins are put until it is known that they are right.
+    next: [Vec<f64>; BINS],
+    /// Rows have bits below two bins, as squares do.
     deep: bool,
     rows: usize,
     deposits: usize,
-    /// Numbers did not fit into windows that were there.
+    /// Numbers did not fit into binned accumulators that were there.
     strays: bool,
 }
 
-impl Columns {
+impl ColumnAccumulators {
     /// Starts so many columns.
     pub(crate) fn open(&mut self, columns: usize) {
-        for numbers in self.levels.iter_mut().chain(&mut self.starts).chain(&mut self.next) {
+        for numbers in self.bins.iter_mut().chain(&mut self.starts).chain(&mut self.next) {
             numbers.clear();
             numbers.resize(columns, 0.0);
         }
@@ -96,15 +98,20 @@ impl Columns {
     }
 
     /// Adds a row: one number to each column.
-    pub(crate) fn add<T: Widen>(&mut self, row: &[T], cells: &mut Cells<'_>, vectors: Vectors) {
+    pub(crate) fn add<T: Widen>(
+        &mut self,
+        row: &[T],
+        cells: &mut ColumnSums<'_>,
+        vectors: Vectors,
+    ) {
         if self.rows == ROWS {
             self.flush(cells);
         }
         self.rows += 1;
-        let levels = self.levels.each_ref().map(Vec::as_slice);
+        let bins = self.bins.each_ref().map(Vec::as_slice);
         let (limits, next) = (&self.limits[..], &mut self.next);
-        if vectors.run(Row { row, levels, limits, next }) {
-            std::mem::swap(&mut self.levels, &mut self.next);
+        if vectors.run(ColumnRow { row, bins, limits, next }) {
+            std::mem::swap(&mut self.bins, &mut self.next);
             return;
         }
         // Numbers of a row are of a kind: the largest tells what other columns may expect.
@@ -124,7 +131,7 @@ impl Columns {
     pub(crate) fn add_rows<T: Widen>(
         &mut self,
         rows: &[T],
-        cells: &mut Cells<'_>,
+        cells: &mut ColumnSums<'_>,
         vectors: Vectors,
     ) {
         let columns = self.limits.len();
@@ -141,11 +148,11 @@ impl Columns {
                 fits = self.tile_fits(tile, vectors);
             }
             if fits {
-                std::mem::swap(&mut self.levels, &mut self.next);
+                std::mem::swap(&mut self.bins, &mut self.next);
                 self.rows += count;
                 rest = &rest[tile.len()..];
             } else {
-                // The first rows open windows; others of their kind fit then.
+                // The first rows open binned accumulators; others of their kind fit then.
                 let some = &tile[..tile.len().min(FEW * columns)];
                 some.chunks(columns).for_each(|row| self.add(row, cells, vectors));
                 rest = &rest[some.len()..];
@@ -153,25 +160,26 @@ impl Columns {
         }
     }
 
-    /// Adds rows to what may be the next levels; true if all numbers fit.
+    /// Adds rows to what may be the next bins; true if all numbers fit.
     fn tile_fits<T: Widen>(&mut self, rows: &[T], vectors: Vectors) -> bool {
-        let levels = self.levels.each_ref().map(Vec::as_slice);
+        let bins = self.bins.each_ref().map(Vec::as_slice);
         let (limits, next) = (&self.limits[..], &mut self.next);
         match self.deep {
-            true => vectors.run(Tile::<T, true> { rows, levels, limits, next }),
-            false => vectors.run(Tile::<T, false> { rows, levels, limits, next }),
+            true => vectors.run(ColumnTile::<T, true> { rows, bins, limits, next }),
+            false => vectors.run(ColumnTile::<T, false> { rows, bins, limits, next }),
         }
     }
 
     /// Brings everything to the words, which are then those that [`ExactSum::write`] gives.
-    pub(crate) fn close(&mut self, cells: &mut Cells<'_>) {
+    pub(crate) fn close(&mut self, cells: &mut ColumnSums<'_>) {
         self.flush(cells);
         self.carry(cells);
     }
 
-    /// Adds a number that does not fit into its window; `most` is a large exponent of the row.
-    fn add_one(&mut self, column: usize, value: f64, most: i32, cells: &mut Cells<'_>) {
-        // Below the limit, a number has bits below the window, and it stays.
+    /// Adds a number that does not fit into its binned accumulator; `most` is a large exponent of
+    /// the row.
+    fn add_one(&mut self, column: usize, value: f64, most: i32, cells: &mut ColumnSums<'_>) {
+        // Below the limit, a number has bits below the binned accumulator, and it stays.
         let large = value.abs() >= self.limits[column];
         let exponent = exponent_of(value.to_bits());
         if large && exponent + SPARE <= HIGHEST {
@@ -185,67 +193,67 @@ impl Columns {
         cells.add(column, value);
     }
 
-    /// Adds a number to a column's window if it fits.
+    /// Adds a number to a column's binned accumulator if it fits.
     fn fits(&mut self, column: usize, value: f64) -> bool {
-        let [mut high, mut low, mut last] = self.levels.each_ref().map(|level| level[column]);
-        let left = two_levels(&mut high, &mut low, value);
-        let left = one_level(&mut last, left);
+        let [mut high, mut low, mut last] = self.bins.each_ref().map(|bin| bin[column]);
+        let left = add_to_two_bins(&mut high, &mut low, value);
+        let left = add_to_bin(&mut last, left);
         let fits = left == 0.0 && value.abs() < self.limits[column];
         if fits {
-            let levels = self.levels.iter_mut().zip([high, low, last]);
-            levels.for_each(|(level, value)| level[column] = value);
+            let bins = self.bins.iter_mut().zip([high, low, last]);
+            bins.for_each(|(bin, value)| bin[column] = value);
         }
         fits
     }
 
-    /// Gives a column a window for numbers below `2^(exponent + 1)`.
+    /// Gives a column a binned accumulator for numbers below `2^(exponent + 1)`.
     fn place(&mut self, column: usize, exponent: i32) {
         self.limits[column] = 2.0 * power(exponent);
         let mut k = exponent + ROOM;
-        for (level, start) in self.levels.iter_mut().zip(&mut self.starts) {
-            (level[column], start[column]) = (1.5 * power(k), 1.5 * power(k));
+        for (bin, start) in self.bins.iter_mut().zip(&mut self.starts) {
+            (bin[column], start[column]) = (1.5 * power(k), 1.5 * power(k));
             k -= STEP;
         }
     }
 
-    /// Moves what the windows hold into the digits. They stay where they are, if numbers fitted so
-    /// far; else the next ones open better ones.
-    fn flush(&mut self, cells: &mut Cells<'_>) {
+    /// Moves what the binned accumulators hold into the limbs. They stay where they are, if numbers
+    /// fitted so far; else the next ones open better ones.
+    fn flush(&mut self, cells: &mut ColumnSums<'_>) {
         for column in 0..self.limits.len() {
             self.flush_one(column, cells);
         }
         if std::mem::take(&mut self.strays) {
             self.limits.fill(NONE);
-            self.levels.iter_mut().chain(&mut self.starts).for_each(|numbers| numbers.fill(0.0));
+            self.bins.iter_mut().chain(&mut self.starts).for_each(|numbers| numbers.fill(0.0));
         }
         self.rows = 0;
         self.deposited(2, cells);
     }
 
     /// Carries when so many more deposits might be too many.
-    fn deposited(&mut self, count: usize, cells: &mut Cells<'_>) {
+    fn deposited(&mut self, count: usize, cells: &mut ColumnSums<'_>) {
         self.deposits += count;
         if self.deposits > DEPOSITS {
             self.carry(cells);
         }
     }
 
-    /// Moves what a column's window holds into its digits.
-    fn flush_one(&mut self, column: usize, cells: &mut Cells<'_>) {
-        let (digits, _) = cells.at(column);
-        for (levels, starts) in self.levels.iter_mut().zip(&mut self.starts) {
-            let (level, start) = (levels[column].to_bits(), starts[column].to_bits());
+    /// Moves what a column's binned accumulator holds into its limbs.
+    fn flush_one(&mut self, column: usize, cells: &mut ColumnSums<'_>) {
+        let (limbs, _) = cells.at(column);
+        for (bins, starts) in self.bins.iter_mut().zip(&mut self.starts) {
+            let (bin, start) = (bins[column].to_bits(), starts[column].to_bits());
             // Inside of a binade, bits are a count of units.
-            let units = level.cast_signed() - start.cast_signed();
+            let units = bin.cast_signed() - start.cast_signed();
             if units != 0 {
                 let place = (exponent_of(start) - 52 + 1074).cast_unsigned();
-                deposit(digits, units < 0, units.unsigned_abs(), place);
+                deposit(limbs, units < 0, units.unsigned_abs(), place);
             }
-            levels[column] = starts[column];
+            bins[column] = starts[column];
         }
     }
 
-    fn carry(&mut self, cells: &mut Cells<'_>) {
+    fn carry(&mut self, cells: &mut ColumnSums<'_>) {
         for column in 0..self.limits.len() {
             carry(cells.at(column).0);
         }
@@ -254,47 +262,47 @@ impl Columns {
 }
 
 /// A row for all columns.
-struct Row<'a, T> {
+struct ColumnRow<'a, T> {
     row: &'a [T],
-    levels: [&'a [f64]; LEVELS],
+    bins: [&'a [f64]; BINS],
     limits: &'a [f64],
-    next: &'a mut [Vec<f64>; LEVELS],
+    next: &'a mut [Vec<f64>; BINS],
 }
 
-impl<T: Widen> Body for Row<'_, T> {
+impl<T: Widen> VectorLoop for ColumnRow<'_, T> {
     /// True if all numbers fit.
     type Output = bool;
 
     #[inline(always)]
     fn run(self, _: Vectors) -> bool {
         let count = self.row.len();
-        let ([high, low, last], limits) = (self.levels, &self.limits[..count]);
+        let ([high, low, last], limits) = (self.bins, &self.limits[..count]);
         let (high, low, last) = (&high[..count], &low[..count], &last[..count]);
         let [next_high, next_low, next_last] = self.next.each_mut().map(|next| &mut next[..count]);
-        let mut lost = 0;
+        let mut residual = 0;
         for column in 0..count {
             let value = self.row[column].widen();
             (next_high[column], next_low[column]) = (high[column], low[column]);
             next_last[column] = last[column];
-            let left = two_levels(&mut next_high[column], &mut next_low[column], value);
-            let left = one_level(&mut next_last[column], left);
+            let left = add_to_two_bins(&mut next_high[column], &mut next_low[column], value);
+            let left = add_to_bin(&mut next_last[column], left);
             let below = value.abs() < limits[column];
-            lost |= (left.to_bits() << 1) | u64::from(!below);
+            residual |= (left.to_bits() << 1) | u64::from(!below);
         }
-        lost == 0
+        residual == 0
     }
 }
 
-/// Rows one after the other for all columns; few columns stay in registers. `DEEP`: with all levels,
+/// Rows one after the other for all columns; few columns stay in registers. `DEEP`: with all bins,
 /// else with two.
-struct Tile<'a, T, const DEEP: bool> {
+struct ColumnTile<'a, T, const DEEP: bool> {
     rows: &'a [T],
-    levels: [&'a [f64]; LEVELS],
+    bins: [&'a [f64]; BINS],
     limits: &'a [f64],
-    next: &'a mut [Vec<f64>; LEVELS],
+    next: &'a mut [Vec<f64>; BINS],
 }
 
-impl<T: Widen, const DEEP: bool> Body for Tile<'_, T, DEEP> {
+impl<T: Widen, const DEEP: bool> VectorLoop for ColumnTile<'_, T, DEEP> {
     /// True if all numbers fit.
     type Output = bool;
 
@@ -305,36 +313,36 @@ impl<T: Widen, const DEEP: bool> Body for Tile<'_, T, DEEP> {
         while first < columns {
             // As many columns at a time as there are registers for.
             first += match columns - first {
-                16.. if vectors.bytes() == 64 => self.strip::<16>(first, &mut fits),
-                8.. => self.strip::<8>(first, &mut fits),
-                4.. => self.strip::<4>(first, &mut fits),
-                _ => self.strip::<1>(first, &mut fits),
+                16.. if vectors.bytes() == 64 => self.add_column_block::<16>(first, &mut fits),
+                8.. => self.add_column_block::<8>(first, &mut fits),
+                4.. => self.add_column_block::<4>(first, &mut fits),
+                _ => self.add_column_block::<1>(first, &mut fits),
             };
         }
         fits
     }
 }
 
-impl<T: Widen, const DEEP: bool> Tile<'_, T, DEEP> {
+impl<T: Widen, const DEEP: bool> ColumnTile<'_, T, DEEP> {
     /// Adds the rows of some columns, and gives how many those are.
     #[inline(always)]
-    fn strip<const WIDTH: usize>(&mut self, first: usize, fits: &mut bool) -> usize {
-        let [mut high, mut low, mut last] = [[0.0; WIDTH]; LEVELS];
-        high.copy_from_slice(&self.levels[0][first..first + WIDTH]);
-        low.copy_from_slice(&self.levels[1][first..first + WIDTH]);
-        last.copy_from_slice(&self.levels[2][first..first + WIDTH]);
-        let (mut lost, mut largest) = ([0; WIDTH], [0.0; WIDTH]);
+    fn add_column_block<const WIDTH: usize>(&mut self, first: usize, fits: &mut bool) -> usize {
+        let [mut high, mut low, mut last] = [[0.0; WIDTH]; BINS];
+        high.copy_from_slice(&self.bins[0][first..first + WIDTH]);
+        low.copy_from_slice(&self.bins[1][first..first + WIDTH]);
+        last.copy_from_slice(&self.bins[2][first..first + WIDTH]);
+        let (mut residual, mut largest) = ([0; WIDTH], [0.0; WIDTH]);
         for row in self.rows.chunks_exact(self.limits.len()) {
             let row = &row[first..first + WIDTH];
-            // Rows are short and come one after the other: a few of them ahead.
+            // Rows are short and come one after the other: a few of them are prefetched.
             for line in (0..size_of_val(row)).step_by(64) {
-                prefetch(row.as_ptr().cast::<u8>().wrapping_add(AHEAD + line));
+                prefetch(row.as_ptr().cast::<u8>().wrapping_add(PREFETCH_DISTANCE + line));
             }
             for lane in 0..WIDTH {
                 let value = row[lane].widen();
-                let left = two_levels(&mut high[lane], &mut low[lane], value);
-                let left = if DEEP { one_level(&mut last[lane], left) } else { left };
-                lost[lane] |= left.to_bits();
+                let left = add_to_two_bins(&mut high[lane], &mut low[lane], value);
+                let left = if DEEP { add_to_bin(&mut last[lane], left) } else { left };
+                residual[lane] |= left.to_bits();
                 let magnitude = value.abs();
                 largest[lane] = if magnitude > largest[lane] { magnitude } else { largest[lane] };
             }
@@ -343,8 +351,8 @@ impl<T: Widen, const DEEP: bool> Tile<'_, T, DEEP> {
         self.next[1][first..first + WIDTH].copy_from_slice(&low);
         self.next[2][first..first + WIDTH].copy_from_slice(&last);
         for lane in 0..WIDTH {
-            // NaN is lost; the sign of a zero is nothing.
-            *fits &= lost[lane] << 1 == 0 && largest[lane] < self.limits[first + lane];
+            // A NaN is in the residual; the sign of a zero is nothing.
+            *fits &= residual[lane] << 1 == 0 && largest[lane] < self.limits[first + lane];
         }
         WIDTH
     }

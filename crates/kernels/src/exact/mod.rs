@@ -4,13 +4,13 @@
 //! width of vectors or on the way that a loop takes: all of them are exact.
 
 mod adder;
+mod binned;
+mod binned_avx2;
 mod columns;
-mod digits;
+mod compensated;
 mod flags;
-mod levels;
-mod pairs;
 mod round;
-mod window;
+mod superaccumulator;
 
 /// Lengths at which these loops change their way, by name.
 pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
@@ -19,8 +19,8 @@ pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
     ("exact::FEWEST", adder::FEWEST),
     ("exact::BLOCK", adder::BLOCK),
     ("exact::FAR", adder::FAR),
-    ("exact::ROWS", window::ROWS),
-    ("exact::PART", levels::PART),
+    ("exact::ROWS", binned::ROWS),
+    ("exact::PART", compensated::PART),
     ("exact::LEAST", flags::LEAST),
     ("exact::LEAST_WIDE", flags::LEAST_WIDE),
     ("exact::COLUMNS_TILE", columns::TILE),
@@ -31,15 +31,16 @@ pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
 mod tests;
 
 pub(crate) use adder::Adder;
-pub(crate) use columns::{Cells, Columns};
-pub(crate) use levels::{COUNT_MAX, Lanes, Levels, PART, Rounds};
-pub(crate) use window::Widen;
+pub(crate) use binned::Widen;
+pub(crate) use columns::{ColumnAccumulators, ColumnSums};
+pub(crate) use compensated::{COUNT_MAX, CompensatedLanes, CompensatedSums, PART, Rounds};
 
 use crate::simd::Vectors;
-use digits::{DIGITS, Digits};
 use round::{F32, F64, quotient, rounded};
+use superaccumulator::{LIMBS, Superaccumulator};
 
-/// The exact sum of floats: a long integer with room for every one of them.
+/// The exact sum of floats: a superaccumulator, which is a long integer with room for every one of
+/// them.
 ///
 /// | numbers | result |
 /// |---|---|
@@ -60,7 +61,7 @@ use round::{F32, F64, quotient, rounded};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ExactSum {
-    digits: Digits,
+    limbs: Superaccumulator,
     special: Special,
 }
 
@@ -79,26 +80,26 @@ impl Default for ExactSum {
 }
 
 impl ExactSum {
-    /// Words of the form that ranks exchange: 68 digits and three counters.
-    pub const WORDS: usize = DIGITS + 3;
+    /// Words of the form that ranks exchange: 68 limbs and three counters.
+    pub const WORDS: usize = LIMBS + 3;
 
     /// The sum of no numbers.
     #[must_use]
     pub const fn new() -> Self {
         let special = Special { nan: false, above: false, below: false };
-        Self { digits: Digits::ZERO, special }
+        Self { limbs: Superaccumulator::ZERO, special }
     }
 
     /// Adds a number.
     #[inline]
     pub fn add(&mut self, value: f64) {
-        match Parts::of(value) {
-            Parts::Finite { negative, magnitude, place } => {
-                self.digits.deposit(negative, magnitude, place);
+        match FloatParts::of(value) {
+            FloatParts::Finite { negative, magnitude, place } => {
+                self.limbs.deposit(negative, magnitude, place);
             }
-            Parts::Nan => self.special.nan = true,
-            Parts::Above => self.special.above = true,
-            Parts::Below => self.special.below = true,
+            FloatParts::Nan => self.special.nan = true,
+            FloatParts::Above => self.special.above = true,
+            FloatParts::Below => self.special.below = true,
         }
     }
 
@@ -121,7 +122,7 @@ impl ExactSum {
 
     /// Adds another sum. The order of merges does not matter.
     pub fn merge(&mut self, other: &Self) {
-        self.digits.merge(&other.digits);
+        self.limbs.merge(&other.limbs);
         self.special.nan |= other.special.nan;
         self.special.above |= other.special.above;
         self.special.below |= other.special.below;
@@ -131,7 +132,7 @@ impl ExactSum {
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         self.special.to_f64().unwrap_or_else(|| {
-            let magnitude = self.digits.magnitude();
+            let magnitude = self.limbs.magnitude();
             f64_of(magnitude.negative, rounded(&magnitude, F64))
         })
     }
@@ -140,7 +141,7 @@ impl ExactSum {
     #[must_use]
     pub fn to_f32(&self) -> f32 {
         self.special.to_f32().unwrap_or_else(|| {
-            let magnitude = self.digits.magnitude();
+            let magnitude = self.limbs.magnitude();
             f32_of(magnitude.negative, rounded(&magnitude, F32))
         })
     }
@@ -153,7 +154,7 @@ impl ExactSum {
             return NAN;
         }
         self.special.to_f64().unwrap_or_else(|| {
-            let magnitude = self.digits.magnitude();
+            let magnitude = self.limbs.magnitude();
             f64_of(magnitude.negative, quotient(&magnitude, count, F64))
         })
     }
@@ -165,7 +166,7 @@ impl ExactSum {
             return NAN_F32;
         }
         self.special.to_f32().unwrap_or_else(|| {
-            let magnitude = self.digits.magnitude();
+            let magnitude = self.limbs.magnitude();
             f32_of(magnitude.negative, quotient(&magnitude, count, F32))
         })
     }
@@ -173,8 +174,8 @@ impl ExactSum {
     /// Writes the sum as words. Word by word sums, wrapping, of what up to 2^30 ranks wrote stand
     /// for the sum of all: see [`read`](Self::read). Equal sums write equal words.
     pub fn write(&mut self, words: &mut [i64; Self::WORDS]) {
-        let (digits, counters) = words.split_at_mut(DIGITS);
-        digits.copy_from_slice(self.digits.canonical());
+        let (limbs, counters) = words.split_at_mut(LIMBS);
+        limbs.copy_from_slice(self.limbs.canonical());
         let Special { nan, above, below } = self.special;
         counters.copy_from_slice(&[nan, above, below].map(i64::from));
     }
@@ -182,22 +183,22 @@ impl ExactSum {
     /// The sum that words stand for, which may be sums of words of up to 2^30 ranks.
     #[must_use]
     pub fn read(words: &[i64; Self::WORDS]) -> Self {
-        Self { digits: Digits::of(digits_of(words)), special: Special::of(words) }
+        Self { limbs: Superaccumulator::of(limbs_of(words)), special: Special::of(words) }
     }
 
     /// The same, of words that are sums of those of up to 2^29 ranks; quicker.
     pub(crate) fn read_few(words: &[i64; Self::WORDS]) -> Self {
-        Self { digits: Digits::of_few(digits_of(words)), special: Special::of(words) }
+        Self { limbs: Superaccumulator::of_few(limbs_of(words)), special: Special::of(words) }
     }
 
     /// Adds `magnitude * 2^(place - 1074)`, or subtracts it.
     fn deposit(&mut self, negative: bool, magnitude: u64, place: u32) {
-        self.digits.deposit(negative, magnitude, place);
+        self.limbs.deposit(negative, magnitude, place);
     }
 }
 
 /// What a number adds to a sum.
-enum Parts {
+enum FloatParts {
     /// `magnitude * 2^(place - 1074)`, or the negative of it.
     Finite {
         negative: bool,
@@ -209,7 +210,7 @@ enum Parts {
     Below,
 }
 
-impl Parts {
+impl FloatParts {
     #[inline]
     fn of(value: f64) -> Self {
         let bits = value.to_bits();
@@ -231,17 +232,17 @@ impl Parts {
 pub(crate) const NAN: f64 = f64::from_bits(0x7FF8 << 48);
 pub(crate) const NAN_F32: f32 = f32::from_bits(0x7FC0 << 16);
 
-fn digits_of(words: &[i64; ExactSum::WORDS]) -> [i64; DIGITS] {
-    *words.first_chunk().expect("a sum has more words than digits")
+fn limbs_of(words: &[i64; ExactSum::WORDS]) -> [i64; LIMBS] {
+    *words.first_chunk().expect("a sum has more words than limbs")
 }
 
 impl Special {
     fn of(words: &[i64; ExactSum::WORDS]) -> Self {
-        let [nan, above, below] = [0, 1, 2].map(|counter| words[DIGITS + counter] != 0);
+        let [nan, above, below] = [0, 1, 2].map(|counter| words[LIMBS + counter] != 0);
         Self { nan, above, below }
     }
 
-    /// The result, if it is not that of the digits.
+    /// The result, if it is not that of the limbs.
     fn pick<T>(self, [nan, above, below]: [T; 3]) -> Option<T> {
         match (self.nan, self.above, self.below) {
             (false, false, false) => None,

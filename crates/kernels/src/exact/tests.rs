@@ -2,11 +2,11 @@
 
 use pantile_testkit::{Rng, cases};
 
-use super::digits::{DIGITS, Digits};
+use super::superaccumulator::{LIMBS, Superaccumulator};
 use super::{Adder, ExactSum};
 use crate::simd::Vectors;
 
-/// A whole number of units of 2^-1074, digits to base 2^16, lowest first.
+/// A whole number of units of 2^-1074, limbs to base 2^16, lowest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Big(Vec<u16>);
 
@@ -53,14 +53,14 @@ impl Big {
     /// The difference, if it is not negative.
     fn minus(&self, other: &Self) -> Option<Self> {
         let mut borrow = 0;
-        let digits = (self.0.iter().zip(&other.0))
+        let limbs = (self.0.iter().zip(&other.0))
             .map(|(a, b)| {
                 let difference = i32::from(*a) - i32::from(*b) - borrow;
                 borrow = i32::from(difference < 0);
                 u16::try_from(difference.rem_euclid(65536)).unwrap()
             })
             .collect();
-        (borrow == 0).then_some(Self(digits))
+        (borrow == 0).then_some(Self(limbs))
     }
 
     fn times(&self, factor: u64) -> Self {
@@ -68,8 +68,8 @@ impl Big {
         Self(
             self.0
                 .iter()
-                .map(|digit| {
-                    let product = u128::from(*digit) * u128::from(factor) + carry;
+                .map(|limb| {
+                    let product = u128::from(*limb) * u128::from(factor) + carry;
                     carry = product / 65536;
                     u16::try_from(product % 65536).unwrap()
                 })
@@ -261,7 +261,7 @@ fn long_slices_agree_with_one_by_one() {
         let count = rng.below(40_000);
         let mut values = numbers(rng, count);
         if rng.chance(1, 3) {
-            // A large one late: the window that was guessed does not fit.
+            // A large one late: the binned accumulator that was guessed does not fit.
             let last = values.len().saturating_sub(1 + rng.below(500));
             values.truncate(last + 1);
             values.push(1e30);
@@ -277,19 +277,20 @@ fn long_slices_agree_with_one_by_one() {
     });
 }
 
-/// Pieces of all lengths, some of which are noted by the processor and some are not, of numbers that
-/// push lanes to the ends of their binades, on both sides; far from the processor, or near.
+/// Chunks of all lengths, some of which are checked by the exception flags and some are not, of
+/// numbers that push lanes to the ends of their binades, on both sides; far from the processor, or
+/// near.
 #[test]
-fn pieces_of_all_lengths_share_a_window() {
-    cases("pieces", 60, |rng| {
-        let (mut values, mut pieces) = (Vec::new(), Vec::new());
+fn chunks_of_all_lengths_share_an_accumulator() {
+    cases("chunks", 60, |rng| {
+        let (mut values, mut lengths) = (Vec::new(), Vec::new());
         let exponent = i32::try_from(rng.range(-1000, 980)).unwrap();
         let sign = *rng.pick(&[-1.0, 1.0, 0.0]);
         for _ in 0..1 + rng.below(12) {
             let length = *rng.pick(&[1, 15, 100, 511, 512, 513, 700, 2048, 8192, 20_000]);
-            // Numbers of a piece are at most this much larger than those of the first one.
+            // Numbers of a chunk are at most this much larger than those of the first one.
             let size = 2f64.powi(exponent + i32::try_from(rng.below(14)).unwrap());
-            // Of the smallest ones fewer fit into a window.
+            // Of the smallest ones fewer fit into a binned accumulator.
             let size = if rng.chance(1, 8) { f64::MIN_POSITIVE } else { size };
             let last = if rng.chance(1, 8) { rng.below(50) } else { 0 };
             for _ in 0..length {
@@ -298,7 +299,7 @@ fn pieces_of_all_lengths_share_a_window() {
                 let sign = if sign == 0.0 && rng.chance(1, 2) { -1.0 } else { 1.0_f64.min(sign) };
                 values.push(size * unit * if sign == 0.0 { 1.0 } else { sign });
             }
-            pieces.push(length);
+            lengths.push(length);
         }
         let mut expected = ExactSum::new();
         values.iter().for_each(|value| expected.add(*value));
@@ -306,21 +307,22 @@ fn pieces_of_all_lengths_share_a_window() {
             let bytes = if far { usize::MAX } else { 0 };
             let (mut sum, mut adder) = (ExactSum::new(), Adder::new(bytes, vectors));
             let mut rest = values.as_slice();
-            for length in &pieces {
-                let (piece, more) = rest.split_at(*length);
-                adder.add(&mut sum, piece);
+            for length in &lengths {
+                let (chunk, more) = rest.split_at(*length);
+                adder.add(&mut sum, chunk);
                 rest = more;
             }
             adder.finish(&mut sum);
             let place = if far { "far" } else { "near" };
-            assert_eq!(words(&sum), words(&expected), "{vectors:?}, {place} pieces of {pieces:?}");
+            assert_eq!(words(&sum), words(&expected), "{vectors:?}, {place} chunks of {lengths:?}");
         }
     });
 }
 
-/// Blocks that fill windows exactly, with one number that does not fit, first, in the middle or last.
+/// Blocks that fill binned accumulators exactly, with one number that does not fit, first, in the
+/// middle or last.
 #[test]
-fn what_does_not_fit_into_full_windows_is_noticed() {
+fn what_does_not_fit_into_full_accumulators_is_noticed() {
     let odd = [
         f64::NAN,
         f64::INFINITY,
@@ -377,7 +379,7 @@ fn product_sum(values: &[f64], others: &[f64], vectors: Vectors) -> ExactSum {
 
 #[test]
 fn what_is_left_of_a_block_is_not_added_again() {
-    // So many sizes that windows give up, and a last block that is shorter.
+    // So many sizes that binned accumulators give up, and a last block that is shorter.
     cases("blocks", 20, |rng| {
         let count = 2048 + 1 + rng.below(31);
         let size = |rng: &mut Rng| rng.range(1, 1900).cast_unsigned();
@@ -444,28 +446,28 @@ fn edges() {
 }
 
 #[test]
-fn digits_are_carried_in_time() {
-    // As large as digits may be, three times.
-    let full = [(1i64 << 62) - 1; DIGITS];
+fn limbs_are_carried_in_time() {
+    // As large as limbs may be, three times.
+    let full = [(1i64 << 62) - 1; LIMBS];
     let mut once = ExactSum::new();
-    once.digits = Digits::after_many(full);
+    once.limbs = Superaccumulator::after_many(full);
     let mut sum = once.clone();
     (0..2).for_each(|_| sum.merge(&once));
     let carried = ExactSum::read(&words(&once));
     let mut expected = carried.clone();
     (0..2).for_each(|_| expected.merge(&carried));
     assert_eq!(words(&sum), words(&expected));
-    // A digit without room for one more number.
-    let mut digits = [0; DIGITS];
-    digits[40] = i64::MAX;
+    // A limb without room for one more number.
+    let mut limbs = [0; LIMBS];
+    limbs[40] = i64::MAX;
     let mut sum = ExactSum::new();
-    sum.digits = Digits::after_many(digits);
+    sum.limbs = Superaccumulator::after_many(limbs);
     let mut expected = ExactSum::read(&words(&sum));
     let value = 2f64.powi(40 * 32 + 31 - 1074);
     sum.add(value);
     expected.add(value);
     assert_eq!(words(&sum), words(&expected));
-    // Words of 2^30 equal ranks: the digits are as large as they may become.
+    // Words of 2^30 equal ranks: the limbs are as large as they may become.
     let mut sum = ExactSum::new();
     sum.add_slice_f64(&(0..200).map(|at| (f64::from(at) - 90.0) / 7.0).collect::<Vec<f64>>());
     let all = words(&sum).map(|word| word.wrapping_mul(1 << 30));

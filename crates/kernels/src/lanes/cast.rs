@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use pantile_lanes::DType;
 
-use super::kernel::{Apply, Kernel, kernel};
+use super::kernel::{Kernel, LaneApply, kernel};
 use crate::simd::Vectors;
 
 /// A value of type `A` as one of type `B`, as Rust's `as` does it: integers wrap; floats to
@@ -16,7 +16,7 @@ struct NotZero<T>(PhantomData<T>);
 
 macro_rules! casts {
     ($($from:ident => [$($to:ident),*];)*) => {$($(
-        impl Apply for Cast<$from, $to> {
+        impl LaneApply for Cast<$from, $to> {
             type A = $from;
             type B = ();
             type C = ();
@@ -51,7 +51,7 @@ casts! {
 
 macro_rules! not_zero {
     ($($type:ident: $zero:literal),*) => {$(
-        impl Apply for NotZero<$type> {
+        impl LaneApply for NotZero<$type> {
             type A = $type;
             type B = ();
             type C = ();

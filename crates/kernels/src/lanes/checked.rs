@@ -6,13 +6,14 @@ use std::ops::Range;
 
 use pantile_lanes::Scalar;
 
-use super::{Program, RawSource, RawTarget, Scratch, map_raw};
+use super::{LoopProgram, RawSource, RawTarget, Scratch, map_raw};
 use crate::Error;
 
 /// Where an input of a program comes from.
 ///
 /// Offsets and strides count lanes: elements of the input's type. A complex array is two inputs
-/// with the same strides, even ones, and neighbouring offsets. A stride of 0 repeats an element.
+/// with the same strides, multiples of two, and neighbouring offsets. A stride of 0 repeats an
+/// element.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// Elements in memory.
@@ -67,7 +68,7 @@ impl<'a> Source<'a> {
 
 /// Where an output of a program goes; offsets and strides as of [`Source`].
 #[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
+pub struct OutputTarget<'a> {
     /// The number of the buffer.
     pub buffer: usize,
     /// The element at position 0 of the domain.
@@ -78,11 +79,11 @@ pub struct Target<'a> {
 
 /// Where the outputs of a program go: several may share a buffer.
 #[derive(Debug)]
-pub struct Targets<'a, 'b> {
+pub struct OutputTargets<'a, 'b> {
     /// The buffers.
     pub buffers: &'a mut [&'b mut [u8]],
     /// One place for each output.
-    pub places: &'a [Target<'a>],
+    pub places: &'a [OutputTarget<'a>],
 }
 
 /// Runs a program for every element of a domain of this shape; see [`map_raw`].
@@ -93,13 +94,13 @@ pub struct Targets<'a, 'b> {
 /// elements with another target, or with a source other than itself. Whether they do is judged by
 /// strides and offsets, and in doubt they do. Nothing was written then.
 pub fn map(
-    program: &Program,
+    program: &LoopProgram,
     shape: &[usize],
     sources: &[Source<'_>],
-    targets: &mut Targets<'_, '_>,
+    targets: &mut OutputTargets<'_, '_>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let Targets { buffers, places } = targets;
+    let OutputTargets { buffers, places } = targets;
     let memory: Vec<(*mut u8, usize)> =
         buffers.iter_mut().map(|buffer| (buffer.as_mut_ptr(), buffer.len())).collect();
     let find = |buffer: usize| {
@@ -116,7 +117,7 @@ pub fn map(
         })
         .collect();
     let targets: Result<Vec<RawTarget<'_>>, Error> = (places.iter())
-        .map(|&Target { buffer, offset, strides }| {
+        .map(|&OutputTarget { buffer, offset, strides }| {
             let (start, bytes) = find(buffer)?;
             Ok(RawTarget { start, bytes, offset, strides })
         })
@@ -127,7 +128,7 @@ pub fn map(
 
 /// Elements in a buffer, in bytes.
 #[derive(Clone, Copy)]
-struct Span<'a> {
+struct StridedSpan<'a> {
     buffer: usize,
     width: i128,
     offset: isize,
@@ -136,13 +137,13 @@ struct Span<'a> {
 
 /// Refuses a target that may share elements with itself, another one, or a source.
 fn refuse_overlaps(
-    program: &Program,
+    program: &LoopProgram,
     shape: &[usize],
     sources: &[Source<'_>],
-    targets: &[Target<'_>],
+    targets: &[OutputTarget<'_>],
 ) -> Result<(), Error> {
-    let spans: Vec<Span<'_>> = (targets.iter().zip(program.outputs()))
-        .map(|(&Target { buffer, offset, strides }, dtype)| Span {
+    let spans: Vec<StridedSpan<'_>> = (targets.iter().zip(program.outputs()))
+        .map(|(&OutputTarget { buffer, offset, strides }, dtype)| StridedSpan {
             buffer,
             width: dtype.bytes() as i128,
             offset,
@@ -155,7 +156,7 @@ fn refuse_overlaps(
         let others = spans[..index].iter().any(|other| !target.apart(other, shape));
         let read = sources.iter().zip(program.inputs()).any(|(source, dtype)| {
             let Source::Buffer { buffer, offset, strides } = *source else { return false };
-            let source = Span { buffer, width: dtype.bytes() as i128, offset, strides };
+            let source = StridedSpan { buffer, width: dtype.bytes() as i128, offset, strides };
             !target.same(&source, shape) && !target.apart(&source, shape)
         });
         if repeats || others || read {
@@ -165,7 +166,7 @@ fn refuse_overlaps(
     Ok(())
 }
 
-impl Span<'_> {
+impl StridedSpan<'_> {
     /// True if both have the same element at every position.
     fn same(&self, other: &Self, shape: &[usize]) -> bool {
         let steps = self.strides.iter().zip(other.strides).zip(shape);

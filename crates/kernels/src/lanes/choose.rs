@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "looks into tables through pointers")]
 
-use pantile_lanes::{DType, One, Two};
+use pantile_lanes::{BinaryOp, DType, UnaryOp, dispatch};
 
-use super::kernel::{Call, Kernel, Loose, kernel};
+use super::kernel::{Kernel, KernelCall, Unaligned, kernel};
 use super::ops;
 use crate::simd::Vectors;
 
@@ -24,15 +24,14 @@ macro_rules! unsigned {
 /// An operation on floats.
 macro_rules! floats {
     ($dtype:ident, $vectors:ident, $op:ident) => {
-        match $dtype {
-            DType::F32 => Some(kernel::<ops::$op<f32>>($vectors)),
-            DType::F64 => Some(kernel::<ops::$op<f64>>($vectors)),
+        dispatch!($dtype, T {
+            floats => Some(kernel::<ops::$op<T>>($vectors)),
             _ => None,
-        }
+        })
     };
 }
 
-/// An operation that sees the sign of integers; of truth values as of bytes.
+/// An operation that sees the sign of integers; of bools as of bytes.
 macro_rules! signed {
     ($dtype:ident, $vectors:ident, $op:ident) => {
         match $dtype {
@@ -46,32 +45,32 @@ macro_rules! signed {
 }
 
 /// The loop of an operation on one lane, if there is one for the type.
-pub(super) fn one(op: One, dtype: DType, vectors: Vectors) -> Option<Kernel> {
+pub(super) fn one(op: UnaryOp, dtype: DType, vectors: Vectors) -> Option<Kernel> {
     let float = matches!(dtype, DType::F32 | DType::F64);
     match op {
-        One::Neg if float => floats!(dtype, vectors, FloatNeg),
-        One::Abs if float => floats!(dtype, vectors, FloatAbs),
-        One::Neg => unsigned!(dtype, vectors, Neg),
-        One::Abs => match dtype {
+        UnaryOp::Neg if float => floats!(dtype, vectors, FloatNeg),
+        UnaryOp::Abs if float => floats!(dtype, vectors, FloatAbs),
+        UnaryOp::Neg => unsigned!(dtype, vectors, Neg),
+        UnaryOp::Abs => match dtype {
             DType::I8 => Some(kernel::<ops::Abs<i8>>(vectors)),
             DType::I16 => Some(kernel::<ops::Abs<i16>>(vectors)),
             DType::I32 => Some(kernel::<ops::Abs<i32>>(vectors)),
             DType::I64 => Some(kernel::<ops::Abs<i64>>(vectors)),
             _ => unsigned!(dtype, vectors, Copied),
         },
-        One::Not if dtype == DType::Bool => Some(kernel::<ops::Other<u8>>(vectors)),
-        One::Not => unsigned!(dtype, vectors, Not),
-        One::Sqrt => floats!(dtype, vectors, Sqrt),
-        One::Floor => floats!(dtype, vectors, Floor),
-        One::Ceil => floats!(dtype, vectors, Ceil),
-        One::Trunc => floats!(dtype, vectors, Trunc),
-        One::RoundEven => floats!(dtype, vectors, RoundEven),
-        One::Canonical => floats!(dtype, vectors, Canonical),
+        UnaryOp::Not if dtype == DType::Bool => Some(kernel::<ops::Other<u8>>(vectors)),
+        UnaryOp::Not => unsigned!(dtype, vectors, Not),
+        UnaryOp::Sqrt => floats!(dtype, vectors, Sqrt),
+        UnaryOp::Floor => floats!(dtype, vectors, Floor),
+        UnaryOp::Ceil => floats!(dtype, vectors, Ceil),
+        UnaryOp::Trunc => floats!(dtype, vectors, Trunc),
+        UnaryOp::RoundEven => floats!(dtype, vectors, RoundEven),
+        UnaryOp::Canonical => floats!(dtype, vectors, CanonicalNan),
     }
 }
 
 /// The loop of an operation on two lanes, if there is one for the type.
-pub(super) fn two(op: Two, dtype: DType, vectors: Vectors) -> Option<Kernel> {
+pub(super) fn two(op: BinaryOp, dtype: DType, vectors: Vectors) -> Option<Kernel> {
     match dtype {
         DType::F32 | DType::F64 => two_floats(op, dtype, vectors),
         DType::Bool => two_bools(op, vectors),
@@ -79,55 +78,55 @@ pub(super) fn two(op: Two, dtype: DType, vectors: Vectors) -> Option<Kernel> {
     }
 }
 
-fn two_floats(op: Two, dtype: DType, vectors: Vectors) -> Option<Kernel> {
+fn two_floats(op: BinaryOp, dtype: DType, vectors: Vectors) -> Option<Kernel> {
     match op {
-        Two::Add => floats!(dtype, vectors, FloatAdd),
-        Two::Sub => floats!(dtype, vectors, FloatSub),
-        Two::Mul => floats!(dtype, vectors, FloatMul),
-        Two::Div => floats!(dtype, vectors, FloatDiv),
-        Two::Rem => floats!(dtype, vectors, FloatRem),
-        Two::Min => floats!(dtype, vectors, Min),
-        Two::Max => floats!(dtype, vectors, Max),
-        Two::Eq => floats!(dtype, vectors, Eq),
-        Two::Ne => floats!(dtype, vectors, Ne),
-        Two::Lt => floats!(dtype, vectors, Lt),
-        Two::Le => floats!(dtype, vectors, Le),
+        BinaryOp::Add => floats!(dtype, vectors, FloatAdd),
+        BinaryOp::Sub => floats!(dtype, vectors, FloatSub),
+        BinaryOp::Mul => floats!(dtype, vectors, FloatMul),
+        BinaryOp::Div => floats!(dtype, vectors, FloatDiv),
+        BinaryOp::Rem => floats!(dtype, vectors, FloatRem),
+        BinaryOp::Min => floats!(dtype, vectors, Min),
+        BinaryOp::Max => floats!(dtype, vectors, Max),
+        BinaryOp::Eq => floats!(dtype, vectors, Eq),
+        BinaryOp::Ne => floats!(dtype, vectors, Ne),
+        BinaryOp::Lt => floats!(dtype, vectors, Lt),
+        BinaryOp::Le => floats!(dtype, vectors, Le),
         _ => None,
     }
 }
 
-fn two_bools(op: Two, vectors: Vectors) -> Option<Kernel> {
+fn two_bools(op: BinaryOp, vectors: Vectors) -> Option<Kernel> {
     Some(match op {
-        Two::Add | Two::Or | Two::Max => kernel::<ops::Or<u8>>(vectors),
-        Two::Mul | Two::And | Two::Min => kernel::<ops::And<u8>>(vectors),
-        Two::Xor => kernel::<ops::Xor<u8>>(vectors),
-        Two::Eq => kernel::<ops::Eq<u8>>(vectors),
-        Two::Ne => kernel::<ops::Ne<u8>>(vectors),
-        Two::Lt => kernel::<ops::Lt<u8>>(vectors),
-        Two::Le => kernel::<ops::Le<u8>>(vectors),
+        BinaryOp::Add | BinaryOp::Or | BinaryOp::Max => kernel::<ops::Or<u8>>(vectors),
+        BinaryOp::Mul | BinaryOp::And | BinaryOp::Min => kernel::<ops::And<u8>>(vectors),
+        BinaryOp::Xor => kernel::<ops::Xor<u8>>(vectors),
+        BinaryOp::Eq => kernel::<ops::Eq<u8>>(vectors),
+        BinaryOp::Ne => kernel::<ops::Ne<u8>>(vectors),
+        BinaryOp::Lt => kernel::<ops::Lt<u8>>(vectors),
+        BinaryOp::Le => kernel::<ops::Le<u8>>(vectors),
         _ => return None,
     })
 }
 
-fn two_integers(op: Two, dtype: DType, vectors: Vectors) -> Option<Kernel> {
+fn two_integers(op: BinaryOp, dtype: DType, vectors: Vectors) -> Option<Kernel> {
     match op {
-        Two::Add => unsigned!(dtype, vectors, Add),
-        Two::Sub => unsigned!(dtype, vectors, Sub),
-        Two::Mul => unsigned!(dtype, vectors, Mul),
-        Two::Div => signed!(dtype, vectors, Div),
-        Two::Rem => signed!(dtype, vectors, Rem),
-        Two::Min => signed!(dtype, vectors, Min),
-        Two::Max => signed!(dtype, vectors, Max),
-        Two::And => unsigned!(dtype, vectors, And),
-        Two::Or => unsigned!(dtype, vectors, Or),
-        Two::Xor => unsigned!(dtype, vectors, Xor),
-        Two::Shl => unsigned!(dtype, vectors, Shl),
-        Two::Shr => signed!(dtype, vectors, Shr),
-        Two::MulHigh => (dtype == DType::U64).then(|| kernel::<ops::MulHigh<u64>>(vectors)),
-        Two::Eq => unsigned!(dtype, vectors, Eq),
-        Two::Ne => unsigned!(dtype, vectors, Ne),
-        Two::Lt => signed!(dtype, vectors, Lt),
-        Two::Le => signed!(dtype, vectors, Le),
+        BinaryOp::Add => unsigned!(dtype, vectors, Add),
+        BinaryOp::Sub => unsigned!(dtype, vectors, Sub),
+        BinaryOp::Mul => unsigned!(dtype, vectors, Mul),
+        BinaryOp::Div => signed!(dtype, vectors, Div),
+        BinaryOp::Rem => signed!(dtype, vectors, Rem),
+        BinaryOp::Min => signed!(dtype, vectors, Min),
+        BinaryOp::Max => signed!(dtype, vectors, Max),
+        BinaryOp::And => unsigned!(dtype, vectors, And),
+        BinaryOp::Or => unsigned!(dtype, vectors, Or),
+        BinaryOp::Xor => unsigned!(dtype, vectors, Xor),
+        BinaryOp::Shl => unsigned!(dtype, vectors, Shl),
+        BinaryOp::Shr => signed!(dtype, vectors, Shr),
+        BinaryOp::MulHigh => (dtype == DType::U64).then(|| kernel::<ops::MulHigh<u64>>(vectors)),
+        BinaryOp::Eq => unsigned!(dtype, vectors, Eq),
+        BinaryOp::Ne => unsigned!(dtype, vectors, Ne),
+        BinaryOp::Lt => signed!(dtype, vectors, Lt),
+        BinaryOp::Le => signed!(dtype, vectors, Le),
     }
 }
 
@@ -161,10 +160,10 @@ pub(super) fn copy(dtype: DType) -> Option<Kernel> {
 /// Copies a lane, or repeats its first element.
 ///
 /// # Safety
-/// Promises 1 and 2 of [`Call`].
-unsafe fn copy_all<T: Copy>(call: &Call) {
-    let from = call.operands[0].start.cast::<Loose<T>>();
-    let target = call.target.cast::<Loose<T>>();
+/// Promises 1 and 2 of [`KernelCall`].
+unsafe fn copy_all<T: Copy>(call: &KernelCall) {
+    let from = call.operands[0].start.cast::<Unaligned<T>>();
+    let target = call.target.cast::<Unaligned<T>>();
     // SAFETY: target and operand have `count` elements, or the operand is a chunk.
     unsafe {
         if call.operands[0].step == 0 {
@@ -178,19 +177,19 @@ unsafe fn copy_all<T: Copy>(call: &Call) {
 /// Looks places up in a table.
 ///
 /// # Safety
-/// The promises of [`Call`]; the table is not empty.
-pub(super) unsafe fn look_up(call: &Call) {
+/// The promises of [`KernelCall`]; the table is not empty.
+pub(super) unsafe fn look_up(call: &KernelCall) {
     let places = call.operands[0];
-    let (places, step) = (places.start.cast::<Loose<u64>>(), places.step);
-    let target = call.target.cast::<Loose<u64>>();
-    let last = call.words.len() - 1;
+    let (places, step) = (places.start.cast::<Unaligned<u64>>(), places.step);
+    let target = call.target.cast::<Unaligned<u64>>();
+    let last = call.table.len() - 1;
     for index in 0..call.count {
         let from = if step == 0 { 0 } else { index };
         // SAFETY: promise 1 of the call: target and operand have `count` elements, or a chunk.
         unsafe {
             let place = (*places.add(from)).0;
             let place = usize::try_from(place).map_or(last, |place| place.min(last));
-            (*target.add(index)).0 = call.words[place];
+            (*target.add(index)).0 = call.table[place];
         }
     }
 }

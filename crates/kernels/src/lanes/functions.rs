@@ -1,18 +1,18 @@
 //! Functions such as `exp` as loops of their own: their formulas, compiled.
 
-use pantile_lanes::Function;
+use pantile_lanes::LaneFunction;
 use pantile_lanes::expand::plain;
 
-use super::kernel::{Apply, Kernel, kernel};
+use super::kernel::{Kernel, LaneApply, kernel};
 use crate::simd::Vectors;
 
 /// Declares functions of three lanes, of which some are nothing.
 macro_rules! functions {
     ($($name:ident($x:pat = $a:ty, $y:pat = $b:ty, $z:pat = $c:ty) $value:expr
-        $(, rarely if $is_rare:expr => $rare:expr)?;)*) => {$(
+        $(, slow_path if $takes_slow_path:expr => $slow_path:expr)?;)*) => {$(
         struct $name;
 
-        impl Apply for $name {
+        impl LaneApply for $name {
             type A = $a;
             type B = $b;
             type C = $c;
@@ -26,16 +26,16 @@ macro_rules! functions {
             }
 
             $(
-                const HAS_RARE: bool = true;
+                const HAS_SLOW_PATH: bool = true;
 
                 #[inline(always)]
-                fn is_rare($x: $a, $y: $b, $z: $c) -> bool {
-                    $is_rare
+                fn takes_slow_path($x: $a, $y: $b, $z: $c) -> bool {
+                    $takes_slow_path
                 }
 
                 #[inline(never)]
-                fn rare($x: $a, $y: $b, $z: $c) -> f64 {
-                    $rare
+                fn slow_path($x: $a, $y: $b, $z: $c) -> f64 {
+                    $slow_path
                 }
             )?
         }
@@ -75,21 +75,21 @@ functions! {
     Pow(x = f64, y = f64, () = ()) plain::pow(x, y);
     Normal(index = u64, seed = u64, stream = u64) plain::normal(index, seed, stream);
     Uniform(index = u64, seed = u64, stream = u64) plain::uniform(index, seed, stream);
-    // Large angles are rare, and take a long way.
+    // Large angles are rare, and take the slow path.
     Cos(x = f64, () = (), () = ()) plain::cos_of_small(x),
-        rarely if !plain::is_small_angle(x) => plain::cos(x);
+        slow_path if !plain::is_small_angle(x) => plain::cos(x);
     Sin(x = f64, () = (), () = ()) plain::sin_of_small(x),
-        rarely if !plain::is_small_angle(x) => plain::sin(x);
+        slow_path if !plain::is_small_angle(x) => plain::sin(x);
     Tan(x = f64, () = (), () = ()) plain::tan_of_small(x),
-        rarely if !plain::is_small_angle(x) => plain::tan(x);
+        slow_path if !plain::is_small_angle(x) => plain::tan(x);
 }
 
 /// The loop of a function.
-pub(super) fn function(function: Function, vectors: Vectors) -> Kernel {
+pub(super) fn function(function: LaneFunction, vectors: Vectors) -> Kernel {
     macro_rules! loops {
         ($($name:ident),*) => {
             match function {
-                $(Function::$name => kernel::<$name>(vectors),)*
+                $(LaneFunction::$name => kernel::<$name>(vectors),)*
             }
         };
     }

@@ -11,40 +11,40 @@ pub(crate) const CHUNK: usize = 128;
 pub(crate) const EACH: usize = usize::MAX;
 
 /// One operation on a block.
-pub(super) type Kernel = unsafe fn(&Call);
+pub(super) type Kernel = unsafe fn(&KernelCall);
 
 /// Where a lane of a block lies. Machine code knows this order.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Slot {
+pub(crate) struct LaneSlot {
     /// Its first element.
     pub(crate) start: *mut u8,
     /// The bits of an element's number that count: [`EACH`], or 0 if all chunks are the same.
     pub(crate) step: usize,
-    /// What steps write here goes past the caches; its place is that of a cache line.
-    pub(crate) past: bool,
+    /// Bytecode writes here with non-temporal stores; the place is that of a cache line.
+    pub(crate) non_temporal: bool,
 }
 
-// SAFETY: a slot is only a place; whoever reads or writes there has the promises for it.
-unsafe impl Send for Slot {}
+// SAFETY: a slot is only a place; the code that reads or writes there has the promises for it.
+unsafe impl Send for LaneSlot {}
 
 /// The arguments of a [`Kernel`].
 ///
-/// Whoever calls a kernel promises:
+/// The caller promises:
 /// 1. The target may be written, and the operands that the operation has may be read and are
 ///    initialised, for `count` elements of its types (one chunk if their step is 0).
 /// 2. The target overlaps none of the operands.
 /// 3. The processor has the instructions that the kernel was compiled for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
+pub(super) struct KernelCall {
     pub(super) target: *mut u8,
-    pub(super) operands: [Slot; 3],
+    pub(super) operands: [LaneSlot; 3],
     pub(super) count: usize,
-    pub(super) words: &'static [u64],
+    pub(super) table: &'static [u64],
 }
 
 /// What is done to the elements at one place. Operands that an operation has not are `()`.
-pub(super) trait Apply: 'static {
+pub(super) trait LaneApply: 'static {
     type A: Copy;
     type B: Copy;
     type C: Copy;
@@ -55,18 +55,18 @@ pub(super) trait Apply: 'static {
     /// True if it is so long that one loop of it is enough: short rests are copied to be whole.
     const IS_LONG: bool = false;
 
-    /// True if some elements go another way.
-    const HAS_RARE: bool = false;
+    /// True if some elements take the slow path.
+    const HAS_SLOW_PATH: bool = false;
 
-    /// True for elements that go another way.
+    /// True for elements that take the slow path.
     #[inline(always)]
-    fn is_rare(_: Self::A, _: Self::B, _: Self::C) -> bool {
+    fn takes_slow_path(_: Self::A, _: Self::B, _: Self::C) -> bool {
         false
     }
 
-    /// The other way: right for all elements, but slower.
+    /// The slow path: right for all elements.
     #[inline(always)]
-    fn rare(a: Self::A, b: Self::B, c: Self::C) -> Self::Result {
+    fn slow_path(a: Self::A, b: Self::B, c: Self::C) -> Self::Result {
         Self::apply(a, b, c)
     }
 }
@@ -74,10 +74,10 @@ pub(super) trait Apply: 'static {
 /// An element that needs no alignment.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
-pub(super) struct Loose<T: Copy>(pub(super) T);
+pub(super) struct Unaligned<T: Copy>(pub(super) T);
 
 /// The loop of an operation for an instruction set.
-pub(super) fn kernel<K: Apply>(vectors: Vectors) -> Kernel {
+pub(super) fn kernel<K: LaneApply>(vectors: Vectors) -> Kernel {
     #[cfg(target_arch = "x86_64")]
     return vectors.pick([every::<K>, every_avx2::<K>, every_avx512::<K>]);
     #[cfg(not(target_arch = "x86_64"))]
@@ -85,9 +85,9 @@ pub(super) fn kernel<K: Apply>(vectors: Vectors) -> Kernel {
 }
 
 /// # Safety
-/// Promises 1 and 2 of [`Call`].
+/// Promises 1 and 2 of [`KernelCall`].
 #[inline(always)]
-unsafe fn every<K: Apply>(call: &Call) {
+unsafe fn every<K: LaneApply>(call: &KernelCall) {
     let mut done = 0;
     while done < call.count {
         let count = CHUNK.min(call.count - done);
@@ -112,80 +112,84 @@ unsafe fn every<K: Apply>(call: &Call) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn every_avx2<K: Apply>(call: &Call) {
+unsafe fn every_avx2<K: LaneApply>(call: &KernelCall) {
     // SAFETY: the promises are the caller's.
     unsafe { every::<K>(call) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-unsafe fn every_avx512<K: Apply>(call: &Call) {
+unsafe fn every_avx512<K: LaneApply>(call: &KernelCall) {
     // SAFETY: the promises are the caller's.
     unsafe { every::<K>(call) }
 }
 
 /// # Safety
-/// Promise 1 of [`Call`] for this target, which nobody else uses meanwhile.
+/// Promise 1 of [`KernelCall`] for this target, which no other code uses meanwhile.
 #[inline(always)]
-unsafe fn chunk_mut<'a, T: Copy>(start: *mut u8, done: usize, count: usize) -> &'a mut [Loose<T>] {
-    // SAFETY: promise 1; a loose element has no alignment.
-    unsafe { std::slice::from_raw_parts_mut(start.cast::<Loose<T>>().add(done), count) }
+unsafe fn chunk_mut<'a, T: Copy>(
+    start: *mut u8,
+    done: usize,
+    count: usize,
+) -> &'a mut [Unaligned<T>] {
+    // SAFETY: promise 1; an unaligned element needs no alignment.
+    unsafe { std::slice::from_raw_parts_mut(start.cast::<Unaligned<T>>().add(done), count) }
 }
 
 /// # Safety
-/// Promise 1 of [`Call`] for this operand, which nobody writes meanwhile.
+/// Promise 1 of [`KernelCall`] for this operand, which no code writes meanwhile.
 #[inline(always)]
-unsafe fn chunk<'a, T: Copy>(slot: Slot, done: usize, count: usize) -> &'a [Loose<T>] {
+unsafe fn chunk<'a, T: Copy>(slot: LaneSlot, done: usize, count: usize) -> &'a [Unaligned<T>] {
     // Bits rather than a choice: the compiler would make a loop for each.
     let done = done & slot.step;
-    // SAFETY: promise 1; a loose element has no alignment.
-    unsafe { std::slice::from_raw_parts(slot.start.cast::<Loose<T>>().add(done), count) }
+    // SAFETY: promise 1; an unaligned element needs no alignment.
+    unsafe { std::slice::from_raw_parts(slot.start.cast::<Unaligned<T>>().add(done), count) }
 }
 
 #[inline(always)]
-fn some<K: Apply, const COUNT: usize>(
-    target: &mut [Loose<K::Result>],
-    a: &[Loose<K::A>],
-    b: &[Loose<K::B>],
-    c: &[Loose<K::C>],
+fn some<K: LaneApply, const COUNT: usize>(
+    target: &mut [Unaligned<K::Result>],
+    a: &[Unaligned<K::A>],
+    b: &[Unaligned<K::B>],
+    c: &[Unaligned<K::C>],
 ) {
     rest::<K>(&mut target[..COUNT], &a[..COUNT], &b[..COUNT], &c[..COUNT]);
 }
 
 #[inline(always)]
-fn rest<K: Apply>(
-    target: &mut [Loose<K::Result>],
-    a: &[Loose<K::A>],
-    b: &[Loose<K::B>],
-    c: &[Loose<K::C>],
+fn rest<K: LaneApply>(
+    target: &mut [Unaligned<K::Result>],
+    a: &[Unaligned<K::A>],
+    b: &[Unaligned<K::B>],
+    c: &[Unaligned<K::C>],
 ) {
     each::<K>(target, a, b, c, K::apply);
 }
 
-/// Computes all elements by a function: that of the operation, or its long way.
+/// Computes all elements by a function: that of the operation, or its slow path.
 #[inline(always)]
-fn each<K: Apply>(
-    target: &mut [Loose<K::Result>],
-    a: &[Loose<K::A>],
-    b: &[Loose<K::B>],
-    c: &[Loose<K::C>],
+fn each<K: LaneApply>(
+    target: &mut [Unaligned<K::Result>],
+    a: &[Unaligned<K::A>],
+    b: &[Unaligned<K::B>],
+    c: &[Unaligned<K::C>],
     by: impl Fn(K::A, K::B, K::C) -> K::Result,
 ) {
     for (((target, a), b), c) in target.iter_mut().zip(a).zip(b).zip(c) {
-        *target = Loose(by(a.0, b.0, c.0));
+        *target = Unaligned(by(a.0, b.0, c.0));
     }
 }
 
 /// One loop for whole chunks and for rests, which become whole by repeating their first element.
 #[inline(always)]
-fn long<K: Apply>(
-    target: &mut [Loose<K::Result>],
-    a: &[Loose<K::A>],
-    b: &[Loose<K::B>],
-    c: &[Loose<K::C>],
+fn long<K: LaneApply>(
+    target: &mut [Unaligned<K::Result>],
+    a: &[Unaligned<K::A>],
+    b: &[Unaligned<K::B>],
+    c: &[Unaligned<K::C>],
 ) {
-    if K::HAS_RARE && any_rare::<K>(a, b, c) {
-        return some_rare::<K>(target, a, b, c);
+    if K::HAS_SLOW_PATH && any_takes_slow_path::<K>(a, b, c) {
+        return chunk_slow_path::<K>(target, a, b, c);
     }
     let inputs;
     let mut results = None;
@@ -193,7 +197,7 @@ fn long<K: Apply>(
         (&mut *target, a, b, c)
     } else {
         inputs = (filled(a), filled(b), filled(c));
-        let results = results.insert([Loose(K::Result::default()); CHUNK]);
+        let results = results.insert([Unaligned(K::Result::default()); CHUNK]);
         (&mut results[..], &inputs.0[..], &inputs.1[..], &inputs.2[..])
     };
     some::<K, CHUNK>(to, a, b, c);
@@ -203,24 +207,28 @@ fn long<K: Apply>(
 }
 
 /// A chunk that begins with these elements, of which there are some.
-fn filled<T: Copy>(from: &[Loose<T>]) -> [Loose<T>; CHUNK] {
+fn filled<T: Copy>(from: &[Unaligned<T>]) -> [Unaligned<T>; CHUNK] {
     let mut chunk = [from[0]; CHUNK];
     chunk[..from.len()].copy_from_slice(from);
     chunk
 }
 
 #[inline(always)]
-fn any_rare<K: Apply>(a: &[Loose<K::A>], b: &[Loose<K::B>], c: &[Loose<K::C>]) -> bool {
+fn any_takes_slow_path<K: LaneApply>(
+    a: &[Unaligned<K::A>],
+    b: &[Unaligned<K::B>],
+    c: &[Unaligned<K::C>],
+) -> bool {
     // All of them, so that this is vector code too.
-    a.iter().zip(b).zip(c).fold(false, |any, ((a, b), c)| any | K::is_rare(a.0, b.0, c.0))
+    a.iter().zip(b).zip(c).fold(false, |any, ((a, b), c)| any | K::takes_slow_path(a.0, b.0, c.0))
 }
 
 #[cold]
-fn some_rare<K: Apply>(
-    target: &mut [Loose<K::Result>],
-    a: &[Loose<K::A>],
-    b: &[Loose<K::B>],
-    c: &[Loose<K::C>],
+fn chunk_slow_path<K: LaneApply>(
+    target: &mut [Unaligned<K::Result>],
+    a: &[Unaligned<K::A>],
+    b: &[Unaligned<K::B>],
+    c: &[Unaligned<K::C>],
 ) {
-    each::<K>(target, a, b, c, K::rare);
+    each::<K>(target, a, b, c, K::slow_path);
 }

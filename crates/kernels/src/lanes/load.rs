@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use pantile_lanes::DType;
 
-use super::kernel::Loose;
-use crate::simd::{Body, Vectors};
+use super::kernel::Unaligned;
+use crate::simd::{VectorLoop, Vectors};
 
 /// Elements in memory: the first, and how many elements further the next one is.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ pub(crate) struct Strided {
     pub(crate) stride: isize,
 }
 
-/// Moves `count` elements. Of bytes that are truth values all but 0 become 1.
+/// Moves `count` elements. Of bytes that are bools, all but 0 become 1.
 ///
 /// # Safety
 /// So many elements may be read at one place and written at the other, and no byte is both.
@@ -27,11 +27,13 @@ pub(crate) unsafe fn transfer(
     vectors: Vectors,
 ) {
     match dtype.bytes() {
-        1 if dtype == DType::Bool => vectors.run(Truths(Move::<u8>::new(from, to, count))),
-        1 => vectors.run(Move::<u8>::new(from, to, count)),
-        2 => vectors.run(Move::<u16>::new(from, to, count)),
-        4 => vectors.run(Move::<u32>::new(from, to, count)),
-        _ => vectors.run(Move::<u64>::new(from, to, count)),
+        1 if dtype == DType::Bool => {
+            vectors.run(NormaliseBools(StridedMove::<u8>::new(from, to, count)))
+        }
+        1 => vectors.run(StridedMove::<u8>::new(from, to, count)),
+        2 => vectors.run(StridedMove::<u16>::new(from, to, count)),
+        4 => vectors.run(StridedMove::<u32>::new(from, to, count)),
+        _ => vectors.run(StridedMove::<u64>::new(from, to, count)),
     }
 }
 
@@ -40,23 +42,23 @@ pub(crate) unsafe fn transfer(
 /// # Safety
 /// So many `i64` may be written.
 pub(crate) unsafe fn ramp(first: i64, step: i64, block: *mut u8, count: usize) {
-    let block = block.cast::<Loose<i64>>();
+    let block = block.cast::<Unaligned<i64>>();
     for index in 0..count {
         let value = first.wrapping_add(step.wrapping_mul(index as i64));
         // SAFETY: the caller's promise.
-        unsafe { block.add(index).write(Loose(value)) };
+        unsafe { block.add(index).write(Unaligned(value)) };
     }
 }
 
 /// The arguments of [`transfer`], whose promises they carry.
-struct Move<T> {
+struct StridedMove<T> {
     from: Strided,
     to: Strided,
     count: usize,
     elements: PhantomData<T>,
 }
 
-impl<T: Copy> Move<T> {
+impl<T: Copy> StridedMove<T> {
     fn new(from: Strided, to: Strided, count: usize) -> Self {
         Self { from, to, count, elements: PhantomData }
     }
@@ -64,12 +66,13 @@ impl<T: Copy> Move<T> {
     /// Moves elements with these strides, which are constants where that makes better loops.
     #[inline(always)]
     fn by(&self, from_stride: isize, to_stride: isize, change: impl Fn(T) -> T) {
-        let (from, to) = (self.from.start.cast::<Loose<T>>(), self.to.start.cast::<Loose<T>>());
+        let (from, to) =
+            (self.from.start.cast::<Unaligned<T>>(), self.to.start.cast::<Unaligned<T>>());
         for index in 0..self.count.cast_signed() {
             // SAFETY: promises of `transfer`: these are the elements.
             unsafe {
                 let value = *from.offset(index * from_stride);
-                *to.offset(index * to_stride) = Loose(change(value.0));
+                *to.offset(index * to_stride) = Unaligned(change(value.0));
             }
         }
     }
@@ -87,7 +90,7 @@ impl<T: Copy> Move<T> {
     }
 }
 
-impl<T: Copy> Body for Move<T> {
+impl<T: Copy> VectorLoop for StridedMove<T> {
     type Output = ();
 
     #[inline(always)]
@@ -96,10 +99,10 @@ impl<T: Copy> Body for Move<T> {
     }
 }
 
-/// Bytes as truth values.
-struct Truths(Move<u8>);
+/// Bytes as bools.
+struct NormaliseBools(StridedMove<u8>);
 
-impl Body for Truths {
+impl VectorLoop for NormaliseBools {
     type Output = ();
 
     #[inline(always)]

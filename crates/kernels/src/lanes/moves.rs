@@ -5,27 +5,27 @@
 use pantile_lanes::DType;
 use smallvec::SmallVec;
 
-use super::feed::RawSource;
+use super::operand_load::RawSource;
 use super::run::{RawTarget, Store};
-use super::walk::Walk;
+use super::walk::DomainWalk;
 use crate::pack::{Spread, copy_box, worth_streaming};
 
-/// Copies boxes if that is all that a program does, and nobody else has the bytes of its targets;
-/// false if it is not, and nothing was done. The domain is not empty, and the loops are not yet
-/// arranged.
+/// Copies boxes if that is all that a program does, and no other operand has the bytes of its
+/// targets; false if it is not, and nothing was done. The domain is not empty, and the loops are
+/// not yet arranged.
 ///
 /// # Safety
 /// Promises 1 and 2 of the parent module; sources and targets were checked.
-pub(super) unsafe fn move_boxes(shape: &[usize], store: &Store<'_>, walk: &Walk) -> bool {
+pub(super) unsafe fn move_boxes(shape: &[usize], store: &Store<'_>, walk: &DomainWalk) -> bool {
     let Store { program, targets, .. } = store;
-    // Truth values have to be made of bytes, so they are not only moved.
+    // Bools have to be made of bytes, so they are not only moved.
     let moves = program.instructions.is_empty()
         && program.outputs().iter().all(|dtype| *dtype != DType::Bool)
         && (0..targets.len()).all(|target| source_of(store, target).is_some());
     if !moves {
         return false;
     }
-    if let ([_, _], Some(pair)) = (*targets, Pair::of(store)) {
+    if let ([_, _], Some(pair)) = (*targets, LanePair::of(store)) {
         let alone = (0..2).all(|target| store.alone(walk, target, |other| other < 2));
         if alone {
             // SAFETY: the caller's promises; source and target are apart.
@@ -46,10 +46,10 @@ pub(super) unsafe fn move_boxes(shape: &[usize], store: &Store<'_>, walk: &Walk)
 }
 
 /// Elements of a source: the first byte, and where they lie.
-type From<'a> = (*const u8, Spread<'a>);
+type CopySource<'a> = (*const u8, Spread<'a>);
 
 /// The memory that an output is copied from.
-fn source_of<'a>(store: &Store<'a>, output: usize) -> Option<From<'a>> {
+fn source_of<'a>(store: &Store<'a>, output: usize) -> Option<CopySource<'a>> {
     let origin = *store.program.origins.get(output)?;
     match store.sources.get(origin)? {
         RawSource::Memory { start, offset, strides, .. } => {
@@ -61,7 +61,7 @@ fn source_of<'a>(store: &Store<'a>, output: usize) -> Option<From<'a>> {
 
 /// # Safety
 /// The elements of the box may be read and written, and no byte is both.
-unsafe fn copy(shape: &[usize], bytes: usize, source: From<'_>, target: RawTarget<'_>) {
+unsafe fn copy(shape: &[usize], bytes: usize, source: CopySource<'_>, target: RawTarget<'_>) {
     let into = Spread { offset: target.offset, strides: target.strides };
     let streaming = worth_streaming(shape.iter().product::<usize>() * bytes);
     // SAFETY: the caller's.
@@ -69,12 +69,12 @@ unsafe fn copy(shape: &[usize], bytes: usize, source: From<'_>, target: RawTarge
 }
 
 /// Two lanes that are the halves of wider elements on both sides.
-struct Pair<'a> {
-    source: From<'a>,
+struct LanePair<'a> {
+    source: CopySource<'a>,
     target: RawTarget<'a>,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> LanePair<'a> {
     /// The two lanes of a program as one.
     fn of(store: &Store<'a>) -> Option<Self> {
         let (sources, targets) = ([source_of(store, 0)?, source_of(store, 1)?], store.targets);

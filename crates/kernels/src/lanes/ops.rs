@@ -1,19 +1,19 @@
 //! The primitive operations on machine types.
 //!
-//! Truth values are bytes of 0 and 1. Wrapping arithmetic does not see the sign, so signed and
+//! Bools are bytes of 0 and 1. Wrapping arithmetic does not see the sign, so signed and
 //! unsigned integers of a width share most operations.
 
 use std::marker::PhantomData;
 
 use pantile_lanes::expand::plain;
 
-use super::kernel::Apply;
+use super::kernel::LaneApply;
 
 /// Declares operations of one, two or three operands on each of some types.
 macro_rules! apply {
     ($($name:ident [$($type:ident),*] |$a:ident| $value:expr;)*) => {$(
         pub(super) struct $name<T>(PhantomData<T>);
-        $(impl Apply for $name<$type> {
+        $(impl LaneApply for $name<$type> {
             type A = $type;
             type B = ();
             type C = ();
@@ -27,7 +27,7 @@ macro_rules! apply {
     )*};
     ($($name:ident [$($type:ident),*] |$a:ident, $b:ident| -> $to:ident $value:expr;)*) => {$(
         pub(super) struct $name<T>(PhantomData<T>);
-        $(impl Apply for $name<$type> {
+        $(impl LaneApply for $name<$type> {
             type A = $type;
             type B = $type;
             type C = ();
@@ -40,7 +40,7 @@ macro_rules! apply {
         })*
     )*};
     (@ same $type:ident) => { $type };
-    (@ truth $type:ident) => { u8 };
+    (@ bool $type:ident) => { u8 };
 }
 
 apply! {
@@ -77,10 +77,10 @@ apply! {
     FloatMul [f32, f64] |a, b| -> same a * b;
     FloatDiv [f32, f64] |a, b| -> same a / b;
     FloatRem [f32, f64] |a, b| -> same a % b;
-    Eq [u8, u16, u32, u64, f32, f64] |a, b| -> truth u8::from(a == b);
-    Ne [u8, u16, u32, u64, f32, f64] |a, b| -> truth u8::from(a != b);
-    Lt [i8, i16, i32, i64, u8, u16, u32, u64, f32, f64] |a, b| -> truth u8::from(a < b);
-    Le [i8, i16, i32, i64, u8, u16, u32, u64, f32, f64] |a, b| -> truth u8::from(a <= b);
+    Eq [u8, u16, u32, u64, f32, f64] |a, b| -> bool u8::from(a == b);
+    Ne [u8, u16, u32, u64, f32, f64] |a, b| -> bool u8::from(a != b);
+    Lt [i8, i16, i32, i64, u8, u16, u32, u64, f32, f64] |a, b| -> bool u8::from(a < b);
+    Le [i8, i16, i32, i64, u8, u16, u32, u64, f32, f64] |a, b| -> bool u8::from(a <= b);
 }
 
 /// Selections rather than branches, so that loops become vector code. Equal values differ at most
@@ -88,7 +88,7 @@ apply! {
 /// NaN, all comparisons fail and it is what remains.
 macro_rules! float {
     ($($type:ident, $nan:literal;)*) => {$(
-        impl Apply for Min<$type> {
+        impl LaneApply for Min<$type> {
             type A = $type;
             type B = $type;
             type C = ();
@@ -103,7 +103,7 @@ macro_rules! float {
             }
         }
 
-        impl Apply for Max<$type> {
+        impl LaneApply for Max<$type> {
             type A = $type;
             type B = $type;
             type C = ();
@@ -118,7 +118,7 @@ macro_rules! float {
             }
         }
 
-        impl Apply for Canonical<$type> {
+        impl LaneApply for CanonicalNan<$type> {
             type A = $type;
             type B = ();
             type C = ();
@@ -130,7 +130,7 @@ macro_rules! float {
             }
         }
 
-        impl Apply for MulAdd<$type> {
+        impl LaneApply for MulAdd<$type> {
             type A = $type;
             type B = $type;
             type C = $type;
@@ -144,7 +144,7 @@ macro_rules! float {
     )*};
 }
 
-pub(super) struct Canonical<T>(PhantomData<T>);
+pub(super) struct CanonicalNan<T>(PhantomData<T>);
 pub(super) struct MulAdd<T>(PhantomData<T>);
 
 float! {
@@ -159,7 +159,7 @@ pub(super) struct Shr<T>(PhantomData<T>);
 /// Amounts of shifts are unsigned; from the width on nothing is left but the sign.
 macro_rules! shift {
     ($name:ident: $($type:ident by $unsigned:ident),* => |$a:ident, $b:ident, $bits:ident| $value:expr) => {$(
-        impl Apply for $name<$type> {
+        impl LaneApply for $name<$type> {
             type A = $type;
             type B = $unsigned;
             type C = ();
@@ -184,7 +184,7 @@ shift! { Shr: i8 by u8, i16 by u16, i32 by u32, i64 by u64 =>
 
 macro_rules! select {
     ($($type:ident),*) => {$(
-        impl Apply for Select<$type> {
+        impl LaneApply for Select<$type> {
             type A = u8;
             type B = $type;
             type C = $type;

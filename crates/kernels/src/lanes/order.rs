@@ -1,27 +1,27 @@
 //! The order in which the nodes of a body are computed.
 //!
 //! Every node comes right after the operand that it can go on with, if there is one: that operand
-//! need not be written. Nodes that matter for one side of a choice alone come together behind a
-//! look at who takes that side.
+//! need not be written. Nodes that matter for one side of a choice alone come together as a
+//! predicated block, behind a test whether any element takes that side.
 
-use pantile_lanes::Op;
+use pantile_lanes::LaneOp;
 
-use super::known::{Guard, Nodes};
+use super::node_facts::{BlockPredicate, Nodes};
 
 /// What is done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Item {
+pub(super) enum OrderItem {
     /// A node is computed.
     Node(usize),
-    /// So many items are left out if no element takes this side.
-    Guard(Guard, usize),
+    /// A predicated block: so many items are skipped if no element takes this side.
+    Predicated(BlockPredicate, usize),
 }
 
 /// All nodes that need a computation, operands before users.
-pub(super) fn order(nodes: &Nodes<'_>) -> Vec<Item> {
-    let mut order = Order {
+pub(super) fn order(nodes: &Nodes<'_>) -> Vec<OrderItem> {
+    let mut order = NodeOrder {
         nodes,
-        done: (0..nodes.known.len()).map(|index| nodes.fixed(index)).collect(),
+        done: (0..nodes.facts.len()).map(|index| nodes.fixed(index)).collect(),
         items: Vec::new(),
         todo: Vec::new(),
     };
@@ -37,24 +37,24 @@ enum Todo {
     Enter(usize),
     /// Compute a node; what it needs is done.
     Emit(usize),
-    /// Compute a guarded node and all that are guarded with it, as far as what they need is done.
-    Group(Guard, usize),
+    /// Compute a predicated node and all that are predicated with it, as far as what they need is done.
+    Group(BlockPredicate, usize),
 }
 
-struct Order<'a> {
+struct NodeOrder<'a> {
     nodes: &'a Nodes<'a>,
     done: Vec<bool>,
-    items: Vec<Item>,
+    items: Vec<OrderItem>,
     todo: Vec<Todo>,
 }
 
-impl Order<'_> {
+impl NodeOrder<'_> {
     fn all(&mut self) {
         while let Some(todo) = self.todo.pop() {
             match todo {
                 Todo::Enter(index) => self.enter(index),
                 Todo::Emit(index) => self.emit(index),
-                Todo::Group(guard, index) => self.group(guard, index),
+                Todo::Group(predicate, index) => self.group(predicate, index),
             }
         }
     }
@@ -63,12 +63,12 @@ impl Order<'_> {
         if self.done[index] {
             return;
         }
-        if let Some(guard) = self.nodes.known[index].guard {
-            self.todo.push(Todo::Group(guard, index));
-            for outside in self.outside(guard, &self.inside(guard, index)) {
+        if let Some(predicate) = self.nodes.facts[index].predicate {
+            self.todo.push(Todo::Group(predicate, index));
+            for outside in self.outside(predicate, &self.inside(predicate, index)) {
                 self.todo.push(Todo::Enter(outside));
             }
-            self.todo.push(Todo::Enter(guard.mask));
+            self.todo.push(Todo::Enter(predicate.mask));
             return;
         }
         self.todo.push(Todo::Emit(index));
@@ -87,30 +87,30 @@ impl Order<'_> {
     fn emit(&mut self, index: usize) {
         if !self.done[index] {
             self.done[index] = true;
-            self.items.push(Item::Node(index));
+            self.items.push(OrderItem::Node(index));
         }
     }
 
     /// The operand whose value a node had best find in the accumulator.
     fn goes_on_with(&self, index: usize) -> Option<usize> {
         let mask = match self.nodes.op(index) {
-            Op::Select(mask, ..) => Some(self.nodes.origin(mask)),
+            LaneOp::Select(mask, ..) => Some(self.nodes.origin(mask)),
             _ => None,
         };
         let candidates = self.nodes.op(index).operands().map(|node| self.nodes.origin(node));
         let mut candidates = candidates.filter(|origin| {
-            let known = self.nodes.known[*origin];
-            !self.done[*origin] && !known.term && known.guard.is_none() && Some(*origin) != mask
+            let facts = self.nodes.facts[*origin];
+            !self.done[*origin] && !facts.term && facts.predicate.is_none() && Some(*origin) != mask
         });
         candidates.next()
     }
 
-    /// The nodes of a guard that a node of it needs, itself included, operands first.
-    fn inside(&self, guard: Guard, root: usize) -> Vec<usize> {
+    /// The nodes of a predicate that a node of it needs, itself included, operands first.
+    fn inside(&self, predicate: BlockPredicate, root: usize) -> Vec<usize> {
         let (mut found, mut todo) = (Vec::new(), vec![(root, false)]);
         while let Some((index, entered)) = todo.pop() {
-            let known = self.nodes.known[index];
-            if self.done[index] || known.guard != Some(guard) || found.contains(&index) {
+            let facts = self.nodes.facts[index];
+            if self.done[index] || facts.predicate != Some(predicate) || found.contains(&index) {
                 continue;
             }
             if entered {
@@ -124,29 +124,31 @@ impl Order<'_> {
         found
     }
 
-    /// What nodes of a guard need from outside and is not yet computed.
-    fn outside(&self, guard: Guard, inside: &[usize]) -> Vec<usize> {
+    /// What nodes of a predicate need from outside and is not yet computed.
+    fn outside(&self, predicate: BlockPredicate, inside: &[usize]) -> Vec<usize> {
         let operands = inside.iter().flat_map(|index| self.nodes.operands(*index));
         operands
             .filter(|operand| {
-                !self.done[*operand] && self.nodes.known[*operand].guard != Some(guard)
+                !self.done[*operand] && self.nodes.facts[*operand].predicate != Some(predicate)
             })
             .collect()
     }
 
-    fn group(&mut self, guard: Guard, index: usize) {
+    fn group(&mut self, predicate: BlockPredicate, index: usize) {
         let start = self.items.len();
-        self.items.push(Item::Guard(guard, 0));
+        self.items.push(OrderItem::Predicated(predicate, 0));
         let others = (0..self.done.len()).filter(|other| {
-            let known = self.nodes.known[*other];
-            known.guard == Some(guard) && known.same_as == *other && self.nodes.needed(*other)
+            let facts = self.nodes.facts[*other];
+            facts.predicate == Some(predicate)
+                && facts.same_as == *other
+                && self.nodes.needed(*other)
         });
         for root in std::iter::once(index).chain(others.collect::<Vec<usize>>()) {
-            let inside = self.inside(guard, root);
-            if !self.nodes.known[root].term && self.outside(guard, &inside).is_empty() {
+            let inside = self.inside(predicate, root);
+            if !self.nodes.facts[root].term && self.outside(predicate, &inside).is_empty() {
                 inside.into_iter().for_each(|node| self.emit(node));
             }
         }
-        self.items[start] = Item::Guard(guard, self.items.len() - start - 1);
+        self.items[start] = OrderItem::Predicated(predicate, self.items.len() - start - 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Sources whose rows are columns in memory: they are turned a panel of rows at a time.
+//! Sources whose rows are columns in memory: they are transposed a panel of rows at a time.
 //!
 //! Reading such a row by itself takes one element of every line that it meets, and the next row
 //! meets the same lines again when they are long gone.
@@ -7,13 +7,13 @@
 
 use pantile_lanes::DType;
 
-use super::even::even_rows;
-use super::feed::{RawSource, element};
-use super::kernel::{EACH, Slot};
-use super::program::Program;
+use super::constant_stride::constant_stride_rows;
+use super::kernel::{EACH, LaneSlot};
+use super::operand_load::{RawSource, element};
+use super::program::LoopProgram;
 use super::run::{Store, end_streams};
-use super::scratch::Frame;
-use super::walk::Walk;
+use super::scratch::BlockFrame;
+use super::walk::DomainWalk;
 use crate::pack::stream::LINE;
 use crate::pack::{Spread, copy_box};
 use crate::simd::prefetch;
@@ -27,49 +27,49 @@ pub(super) const COLUMNS: usize = 128;
 /// Bytes from one row of a panel to the next, with a line between them.
 pub(super) const PITCH: usize = COLUMNS * 8 + 64;
 
-/// Notes the sources whose next row is nearer than their next element; false if there are none.
+/// Records the sources whose next row is nearer than their next element; false if there are none.
 /// The loops are arranged.
-pub(super) fn find_turned(
-    program: &Program,
+pub(super) fn find_transposed(
+    program: &LoopProgram,
     sources: &[RawSource<'_>],
-    walk: &Walk,
-    frame: &mut Frame,
+    walk: &DomainWalk,
+    frame: &mut BlockFrame,
 ) -> bool {
     for (index, (source, dtype)) in sources.iter().zip(program.inputs()).enumerate() {
         let (along, across) = (walk.stride(index).unsigned_abs(), walk.row_step(index));
         let nearer = across != 0 && across.unsigned_abs() < along;
         if nearer && *dtype != DType::Bool && matches!(source, RawSource::Memory { .. }) {
-            frame.turned.push(index);
+            frame.transposed.push(index);
         }
     }
-    !frame.turned.is_empty()
+    !frame.transposed.is_empty()
 }
 
-/// Computes all blocks of a domain, none longer than `longest`, panel by panel, down all rows before
-/// the next columns: lines of the turned sources that have more rows than a panel are met again
-/// while they are near.
+/// Computes all blocks of a domain, none longer than `longest`, panel by panel, down all rows
+/// before the next columns: lines of the transposed sources that have more rows than a panel are
+/// met again while they are near.
 ///
 /// # Safety
 /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared
-/// and has turned sources.
+/// and has transposed sources.
 pub(super) unsafe fn each_panel(
-    walk: &mut Walk,
-    frame: &mut Frame,
+    walk: &mut DomainWalk,
+    frame: &mut BlockFrame,
     store: &Store<'_>,
     longest: usize,
 ) {
     let row = walk.row();
-    let even = store.find_moves(walk, frame);
+    let constant_stride = store.find_row_advances(walk, frame);
     for first in (0..row).step_by(COLUMNS) {
         let count = COLUMNS.min(row - first);
         loop {
             let rows = walk.folded_rows().unwrap_or(1).min(ROWS);
             // SAFETY: the caller's promises.
             unsafe {
-                let panels = turn(store, walk, frame, (rows, (first, count)));
-                if even && count <= longest {
+                let panels = transpose_panels(store, walk, frame, (rows, (first, count)));
+                if constant_stride && count <= longest {
                     frame.show(store.program, panels, (0, 0));
-                    even_rows(walk, frame, store, (rows, (first, count)), true);
+                    constant_stride_rows(walk, frame, store, (rows, (first, count)), true);
                 } else {
                     any_rows(walk, frame, store, (panels, rows, (first, count)), longest);
                 }
@@ -83,22 +83,22 @@ pub(super) unsafe fn each_panel(
 }
 
 /// The rows of panels: where they are, how many, and which columns: the first and their number.
-type Rows = (*mut u8, usize, (usize, usize));
+type PanelRows = (*mut u8, usize, (usize, usize));
 
 /// Computes the rows of panels, block by block; the walk stays at the last one.
 ///
 /// # Safety
 /// As of [`each_panel`].
 unsafe fn any_rows(
-    walk: &mut Walk,
-    frame: &mut Frame,
+    walk: &mut DomainWalk,
+    frame: &mut BlockFrame,
     store: &Store<'_>,
-    (panels, rows, (first, count)): Rows,
+    (panels, rows, (first, count)): PanelRows,
     longest: usize,
 ) {
     for row in 0..rows {
         if row + 1 < rows {
-            ask(store, walk, frame, (first, count));
+            prefetch_next_row(store, walk, frame, (first, count));
         }
         for done in (0..count).step_by(longest) {
             frame.show(store.program, panels, (row, done));
@@ -112,12 +112,17 @@ unsafe fn any_rows(
     }
 }
 
-/// Asks for the next row of the sources that are not turned: a row of a panel is so short that the
-/// processor hardly foresees it.
-fn ask(store: &Store<'_>, walk: &Walk, frame: &Frame, (first, count): (usize, usize)) {
+/// Prefetches the next row of the sources that are not transposed: a row of a panel is so short
+/// that the hardware prefetcher hardly foresees it.
+fn prefetch_next_row(
+    store: &Store<'_>,
+    walk: &DomainWalk,
+    frame: &BlockFrame,
+    (first, count): (usize, usize),
+) {
     for (index, (source, dtype)) in store.sources.iter().zip(store.program.inputs()).enumerate() {
         let RawSource::Memory { start, .. } = source else { continue };
-        if walk.stride(index) != 1 || frame.turned.contains(&index) {
+        if walk.stride(index) != 1 || frame.transposed.contains(&index) {
             continue;
         }
         let next = isize::try_from(walk.row_step(index)).unwrap_or(0);
@@ -132,15 +137,15 @@ fn ask(store: &Store<'_>, walk: &Walk, frame: &Frame, (first, count): (usize, us
 ///
 /// # Safety
 /// Promises 1 and 2 of the parent module; the sources were checked.
-unsafe fn turn(
+unsafe fn transpose_panels(
     store: &Store<'_>,
-    walk: &Walk,
-    frame: &mut Frame,
+    walk: &DomainWalk,
+    frame: &mut BlockFrame,
     (rows, (first, count)): (usize, (usize, usize)),
 ) -> *mut u8 {
     assert!(rows <= ROWS && count <= COLUMNS, "{rows} x {count} elements in a panel");
     let panels = frame.panels(ROWS * PITCH);
-    for (number, index) in frame.turned.iter().enumerate() {
+    for (number, index) in frame.transposed.iter().enumerate() {
         let RawSource::Memory { start, .. } = store.sources[*index] else { continue };
         let dtype = store.program.inputs()[*index];
         let (place, along) = walk.offsets(*index, first);
@@ -157,14 +162,14 @@ unsafe fn turn(
     panels
 }
 
-impl Frame {
-    /// Brings the slots of turned inputs to a place in a row of their panels; they need no other
-    /// load.
-    fn show(&mut self, program: &Program, panels: *mut u8, (row, column): (usize, usize)) {
-        for (number, index) in self.turned.iter().enumerate() {
+impl BlockFrame {
+    /// Brings the slots of transposed inputs to a place in a row of their panels; they need no
+    /// other load.
+    fn show(&mut self, program: &LoopProgram, panels: *mut u8, (row, column): (usize, usize)) {
+        for (number, index) in self.transposed.iter().enumerate() {
             let along = column * program.inputs()[*index].bytes();
             let start = panels.wrapping_add((number * ROWS + row) * PITCH + along);
-            self.slots[*index] = Slot { start, step: EACH, past: false };
+            self.slots[*index] = LaneSlot { start, step: EACH, non_temporal: false };
             self.repeats[*index] = true;
         }
     }

@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code, reason = "calls the loops that it chose; see the promises of the parent")]
 
-use pantile_lanes::{Body, DType, Scalar, Terms};
+use pantile_lanes::{DType, LoopBody, Scalar, SumTerms};
 
 use super::compile::compile;
-use super::kernel::{CHUNK, Call, Kernel, Slot};
-use super::machine::{Machine, Native, Step};
-use super::run::Way;
-use super::scratch::Frame;
+use super::interpreter::{BytecodeOp, Interpreter, JitCode};
+use super::kernel::{CHUNK, Kernel, KernelCall, LaneSlot};
+use super::run::StoreMode;
+use super::scratch::BlockFrame;
 use super::sum::Adds;
 use crate::Error;
 use crate::simd::Vectors;
@@ -21,12 +21,12 @@ use crate::simd::Vectors;
 /// Invariants:
 /// 1. Every instruction reads slots of inputs and constants, or such that an earlier one wrote,
 ///    with the types of its loop; its target is an output or a register and none of its operands.
-/// 2. Every output is written by one instruction, after which nobody writes its slot, or it is
-///    copied from its origin, the slot of an input, a constant or another output.
+/// 2. Every output is written by one instruction, after which no instruction writes its slot, or it
+///    is copied from its origin, the slot of an input, a constant or another output.
 /// 3. `vectors` are those that the loops were compiled for.
 /// 4. A register is local if whatever instruction reads a chunk of it has just written it.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct LoopProgram {
     pub(super) inputs: Vec<DType>,
     pub(super) outputs: Vec<DType>,
     pub(super) constants: Vec<Scalar>,
@@ -34,10 +34,11 @@ pub struct Program {
     /// Whether all chunks of a register are the same memory.
     pub(super) local: Vec<bool>,
     pub(super) instructions: Vec<Instruction>,
-    /// Whether steps write an output and nobody reads it: it may be written past the caches.
-    pub(super) streams: Vec<bool>,
-    /// The output that the last of all steps writes, after which nothing is read: it may be written
-    /// over inputs.
+    /// Whether bytecode writes an output and no instruction reads it: it may be written with
+    /// non-temporal stores.
+    pub(super) streamable: Vec<bool>,
+    /// The output that the last operation of the bytecode writes, after which nothing is read: it
+    /// may be written over inputs.
     pub(super) last: Option<usize>,
     /// Those that copy outputs, by number, from their origins.
     pub(super) copies: Vec<(usize, Instruction)>,
@@ -59,33 +60,35 @@ pub(super) enum Instruction {
         target: usize,
         /// What the operation has not is the target again; the loop does not look at it.
         operands: [usize; 3],
-        words: &'static [u64],
+        table: &'static [u64],
     },
     /// Exact sums.
     Sum { adds: Adds, target: usize, operands: Box<[usize]>, vectors: Vectors },
-    /// Steps, chunk by chunk, by machine code if there is some.
-    Steps { machine: Machine, steps: Box<[Step]>, native: Option<Native> },
-    /// The next instructions are left out if no element of this slot is true, or false.
-    Guard { mask: usize, yes: bool, skip: usize },
+    /// Bytecode, chunk by chunk: by the JIT's machine code if there is some, else by the
+    /// interpreter.
+    Bytecode { interpreter: Interpreter, bytecode: Box<[BytecodeOp]>, jit: Option<JitCode> },
+    /// A predicated block: the next instructions are skipped if no element of this slot is true, or
+    /// false.
+    Predicated { mask: usize, yes: bool, skip: usize },
 }
 
 impl Instruction {
-    /// The slots that it reads or writes as a whole; none for steps, which go chunk by chunk.
+    /// The slots that it reads or writes as a whole; none for bytecode, which goes chunk by chunk.
     fn slots(&self) -> impl Iterator<Item = usize> {
         let (operands, own): (&[usize], _) = match self {
             Self::Loop { target, operands, .. } => (operands, Some(*target)),
             Self::Sum { target, operands, .. } => (operands, Some(*target)),
-            Self::Guard { mask, .. } => (&[], Some(*mask)),
-            Self::Steps { .. } => (&[], None),
+            Self::Predicated { mask, .. } => (&[], Some(*mask)),
+            Self::Bytecode { .. } => (&[], None),
         };
         operands.iter().copied().chain(own)
     }
 
-    /// The steps that it takes, if it does.
-    fn steps(&self) -> &[Step] {
+    /// Its bytecode, if it has some.
+    fn bytecode(&self) -> &[BytecodeOp] {
         match self {
-            Self::Steps { steps, .. } => steps,
-            Self::Loop { .. } | Self::Sum { .. } | Self::Guard { .. } => &[],
+            Self::Bytecode { bytecode, .. } => bytecode,
+            Self::Loop { .. } | Self::Sum { .. } | Self::Predicated { .. } => &[],
         }
     }
 }
@@ -93,12 +96,12 @@ impl Instruction {
 /// Bytes of registers and outputs that stay in the first cache beside the inputs.
 pub(super) const CACHE: usize = 24 << 10;
 
-impl Program {
+impl LoopProgram {
     /// Compiles a body for the widest vectors of this processor.
     ///
     /// # Errors
     /// If an output is not a node of the body.
-    pub fn compile(body: &Body) -> Result<Self, Error> {
+    pub fn compile(body: &LoopBody) -> Result<Self, Error> {
         Self::compile_for(body, Vectors::widest())
     }
 
@@ -106,7 +109,7 @@ impl Program {
     ///
     /// # Errors
     /// If an output is not a node of the body.
-    pub fn compile_for(body: &Body, vectors: Vectors) -> Result<Self, Error> {
+    pub fn compile_for(body: &LoopBody, vectors: Vectors) -> Result<Self, Error> {
         let nodes = body.nodes().len();
         if let Some(node) = body.outputs().iter().map(|node| node.index()).find(|at| *at >= nodes) {
             return Err(pantile_lanes::Error::UnknownNode { node, nodes }.into());
@@ -139,11 +142,11 @@ impl Program {
     /// A block of so many elements was loaded.
     pub(crate) unsafe fn factors<'a>(
         &self,
-        frame: &'a Frame,
+        frame: &'a BlockFrame,
         count: usize,
     ) -> Option<[&'a [f64]; 2]> {
         let slots = self.product?.map(|input| frame.slots[input]);
-        let there = |slot: &Slot| slot.step != 0 && slot.start.cast::<f64>().is_aligned();
+        let there = |slot: &LaneSlot| slot.step != 0 && slot.start.cast::<f64>().is_aligned();
         slots.iter().all(there).then(|| {
             slots.map(|slot| {
                 // SAFETY: inputs have so many elements, unless their chunks are all the same.
@@ -161,8 +164,8 @@ impl Program {
         let slots = self.slots();
         let copies = self.copies.iter().map(|(_, copy)| copy);
         for instruction in self.instructions.iter().chain(copies) {
-            let steps = instruction.steps().iter().flat_map(Step::named);
-            let mut named = instruction.slots().chain(steps);
+            let bytecode = instruction.bytecode().iter().flat_map(BytecodeOp::named);
+            let mut named = instruction.slots().chain(bytecode);
             assert!(named.all(|slot| slot < slots), "{instruction:?} of {slots} slots");
         }
     }
@@ -197,7 +200,7 @@ impl Program {
 
     /// True if a single pass computes all outputs and keeps nothing between elements.
     pub(super) fn is_one_pass(&self) -> bool {
-        matches!(self.instructions.as_slice(), [Instruction::Steps { .. }])
+        matches!(self.instructions.as_slice(), [Instruction::Bytecode { .. }])
             && self.copies.is_empty()
             && self.local.iter().all(|local| *local)
     }
@@ -207,9 +210,9 @@ impl Program {
         self.copies.is_empty()
     }
 
-    /// Finds the outputs that may be written past the caches.
-    pub(super) fn find_streams(&mut self) {
-        self.streams = vec![false; self.outputs.len()];
+    /// Finds the outputs that may be written with non-temporal stores.
+    pub(super) fn find_streamable(&mut self) {
+        self.streamable = vec![false; self.outputs.len()];
         let first = self.inputs.len();
         let outputs = first..first + self.outputs.len();
         let mut read = vec![false; self.outputs.len()];
@@ -218,20 +221,20 @@ impl Program {
             for slot in instruction.slots().filter(|slot| outputs.contains(slot)) {
                 read[slot - first] = true;
             }
-            for (reads, writes) in instruction.steps().iter().map(Step::slots) {
+            for (reads, writes) in instruction.bytecode().iter().map(BytecodeOp::slots) {
                 let own = |slot: &usize| outputs.contains(slot);
                 reads.into_iter().flatten().filter(own).for_each(|slot| read[slot - first] = true);
                 let writes = writes.into_iter().flatten().filter(own);
-                writes.for_each(|slot| self.streams[slot - first] = true);
+                writes.for_each(|slot| self.streamable[slot - first] = true);
             }
         }
-        self.streams.iter_mut().zip(read).for_each(|(streams, read)| *streams &= !read);
+        self.streamable.iter_mut().zip(read).for_each(|(streamable, read)| *streamable &= !read);
     }
 
     /// Finds the output that may be written over inputs.
     pub(super) fn find_last(&mut self) {
-        let Some(Instruction::Steps { steps, .. }) = self.instructions.last() else { return };
-        let target = steps.last().and_then(|step| step.slots().1[1]);
+        let Some(Instruction::Bytecode { bytecode, .. }) = self.instructions.last() else { return };
+        let target = bytecode.last().and_then(|operation| operation.slots().1[1]);
         let output = target.and_then(|slot| slot.checked_sub(self.inputs.len()));
         self.last = output.filter(|output| *output < self.outputs.len() && self.copies.is_empty());
     }
@@ -245,7 +248,7 @@ impl Program {
                 self.local[slot - first] = false;
             }
             let mut written = vec![false; self.registers];
-            for (reads, writes) in instruction.steps().iter().map(Step::slots) {
+            for (reads, writes) in instruction.bytecode().iter().map(BytecodeOp::slots) {
                 for slot in reads.into_iter().flatten().filter(|slot| *slot >= first) {
                     self.local[slot - first] &= written[slot - first];
                 }
@@ -256,8 +259,8 @@ impl Program {
         }
     }
 
-    /// Computes a block of at most [`block`](Self::block) elements; slots of `fronts` will be read
-    /// further on soon.
+    /// Computes a block of at most [`block`](Self::block) elements; slots of `prefetch_streams` are
+    /// prefetched, as they will be read further on soon.
     ///
     /// # Safety
     /// Slots of inputs and constants are readable and initialised, the others readable, writable
@@ -267,20 +270,22 @@ impl Program {
     ///
     /// # Panics
     /// If there are fewer slots than the program has.
-    pub(crate) unsafe fn run(&self, slots: &[Slot], fronts: &[usize], count: usize) {
+    pub(crate) unsafe fn run(&self, slots: &[LaneSlot], prefetch_streams: &[usize], count: usize) {
         assert!(slots.len() >= self.slots(), "{} slots of {}", slots.len(), self.slots());
         // SAFETY: the promises are the caller's.
-        unsafe { run(&self.instructions, slots, fronts, count) }
+        unsafe { run(&self.instructions, slots, prefetch_streams, count) }
     }
 
     /// Copies the outputs that have other origins, but for those that are streamed from there.
     ///
     /// # Safety
     /// As of [`run`](Self::run), which computed the block.
-    pub(super) unsafe fn copy(&self, frame: &Frame, count: usize) {
+    pub(super) unsafe fn copy(&self, frame: &BlockFrame, count: usize) {
         for (output, copy) in &self.copies {
             let own = frame.slots[self.inputs.len() + output].start;
-            if frame.ways[*output] != Way::Streamed || frame.origin(self, *output).start == own {
+            if frame.store_modes[*output] != StoreMode::Streamed
+                || frame.origin(self, *output).start == own
+            {
                 // SAFETY: the promises are the caller's.
                 unsafe { run(std::slice::from_ref(copy), &frame.slots, &[], count) }
             }
@@ -289,42 +294,47 @@ impl Program {
 }
 
 /// # Safety
-/// As of [`Program::run`], for instructions of that program.
-unsafe fn run(instructions: &[Instruction], slots: &[Slot], mut fronts: &[usize], count: usize) {
+/// As of [`LoopProgram::run`], for instructions of that program.
+unsafe fn run(
+    instructions: &[Instruction],
+    slots: &[LaneSlot],
+    mut prefetch_streams: &[usize],
+    count: usize,
+) {
     let mut next = 0;
     while let Some(instruction) = instructions.get(next) {
         next += 1;
         match instruction {
-            Instruction::Loop { kernel, target, operands, words } => {
+            Instruction::Loop { kernel, target, operands, table } => {
                 let (target, operands) = (slots[*target].start, operands.map(|slot| slots[slot]));
-                let call = Call { target, operands, count, words };
+                let call = KernelCall { target, operands, count, table };
                 // SAFETY: promises 1 and 2 of a call by invariant 1 and the caller's, 3 by
                 // invariant 3.
                 unsafe { kernel(&call) };
             }
             Instruction::Sum { adds, target, operands, vectors } => {
-                let mut terms = [slots[*target]; Terms::MOST];
+                let mut terms = [slots[*target]; SumTerms::MOST];
                 terms.iter_mut().zip(operands).for_each(|(term, slot)| *term = slots[*slot]);
                 // SAFETY: the same.
                 unsafe { adds(slots[*target].start, &terms, count, *vectors) };
             }
-            Instruction::Steps { machine, steps, native } => {
-                let fronts = std::mem::take(&mut fronts);
-                // SAFETY: promises of a machine by invariants 1, 3 and 4, and the caller's.
+            Instruction::Bytecode { interpreter, bytecode, jit } => {
+                let prefetch_streams = std::mem::take(&mut prefetch_streams);
+                // SAFETY: promises of the interpreter by invariants 1, 3 and 4, and the caller's.
                 unsafe {
-                    match native {
-                        Some(native) => native.run(slots, fronts, count),
-                        None => machine(steps, slots, fronts, count),
+                    match jit {
+                        Some(jit) => jit.run(slots, prefetch_streams, count),
+                        None => interpreter(bytecode, slots, prefetch_streams, count),
                     }
                 }
             }
-            Instruction::Guard { mask, yes, skip } => {
+            Instruction::Predicated { mask, yes, skip } => {
                 let slot = slots[*mask];
                 let count = if slot.step == 0 { CHUNK } else { count };
-                // SAFETY: an earlier instruction wrote so many truth values, or it is a chunk.
-                let truths = unsafe { std::slice::from_raw_parts(slot.start, count) };
+                // SAFETY: an earlier instruction wrote so many bools, or it is a chunk.
+                let bools = unsafe { std::slice::from_raw_parts(slot.start, count) };
                 let other = u8::from(!yes);
-                if truths.iter().fold(0, |any, truth| any | (truth ^ other)) == 0 {
+                if bools.iter().fold(0, |any, byte| any | (byte ^ other)) == 0 {
                     next += skip;
                 }
             }

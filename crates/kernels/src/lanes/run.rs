@@ -6,23 +6,23 @@ use std::ops::Range;
 
 use pantile_lanes::DType;
 
-use super::even::even_rows;
-use super::feed::{
+use super::constant_stride::constant_stride_rows;
+use super::kernel::{EACH, LaneSlot};
+use super::load::{Strided, transfer};
+use super::moves::move_boxes;
+use super::operand_load::{
     RawSource, add_sources, check_sources, counted, element, fill_scalars, inside, is_row,
     joins_rows, load, repeat_rows,
 };
-use super::kernel::{EACH, Slot};
-use super::load::{Strided, transfer};
-use super::moves::move_boxes;
-use super::panel::{each_panel, find_turned};
-use super::program::Program;
-use super::scratch::{Frame, Scratch};
-use super::walk::Walk;
+use super::panel::{each_panel, find_transposed};
+use super::program::LoopProgram;
+use super::scratch::{BlockFrame, Scratch};
+use super::walk::DomainWalk;
 use crate::Error;
-use crate::pack::stream::{LINE, RUN_BYTES_MIN, copy_run, fence, write_past};
+use crate::pack::stream::{LINE, RUN_BYTES_MIN, copy_run, fence, write_non_temporal};
 use crate::pack::worth_streaming;
 
-/// Where an output of a program goes, through a pointer; see [`Target`](super::Target).
+/// Where an output of a program goes, through a pointer; see [`OutputTarget`](super::OutputTarget).
 #[derive(Clone, Copy, Debug)]
 pub struct RawTarget<'a> {
     /// The first byte.
@@ -44,7 +44,7 @@ pub struct RawTarget<'a> {
 /// # Safety
 /// Promises 1 and 2 of [this module](super).
 pub unsafe fn map_raw(
-    program: &Program,
+    program: &LoopProgram,
     shape: &[usize],
     sources: &[RawSource<'_>],
     targets: &[RawTarget<'_>],
@@ -83,17 +83,17 @@ unsafe fn each_block(scratch: &mut Scratch, store: &Store<'_>) {
     walk.arrange();
     frame.prepare(program);
     fill_scalars(program, sources, frame);
-    store.choose_ways(walk, frame);
-    store.find_fronts(walk, frame);
+    store.choose_store_modes(walk, frame);
+    store.find_prefetch_streams(walk, frame);
     let row = walk.row();
     // What is to be streamed must not leave the first cache before.
-    let near = frame.ways.contains(&Way::Streamed) && !program.instructions.is_empty();
+    let near = frame.store_modes.contains(&StoreMode::Streamed) && !program.instructions.is_empty();
     let longest = match near {
         true => program.block().min(NEAR),
         false if store.keeps_nothing(walk, frame) => row.max(program.block()),
         false => program.block(),
     };
-    if find_turned(program, sources, walk, frame) {
+    if find_transposed(program, sources, walk, frame) {
         // SAFETY: the caller's promises.
         return unsafe { each_panel(walk, frame, store, longest) };
     }
@@ -101,9 +101,9 @@ unsafe fn each_block(scratch: &mut Scratch, store: &Store<'_>) {
         // SAFETY: the caller's promises.
         return unsafe { each_join(walk, frame, store, longest / row) };
     }
-    if row <= longest && store.lines_stay(walk, frame) && store.find_moves(walk, frame) {
+    if row <= longest && store.lines_stay(walk, frame) && store.find_row_advances(walk, frame) {
         // SAFETY: the caller's promises.
-        return unsafe { each_even(walk, frame, store) };
+        return unsafe { each_constant_stride(walk, frame, store) };
     }
     loop {
         let (mut first, lead) = (0, store.lead(walk, frame));
@@ -126,11 +126,11 @@ unsafe fn each_block(scratch: &mut Scratch, store: &Store<'_>) {
 /// # Safety
 /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared,
 /// and the moves were found.
-unsafe fn each_even(walk: &mut Walk, frame: &mut Frame, store: &Store<'_>) {
+unsafe fn each_constant_stride(walk: &mut DomainWalk, frame: &mut BlockFrame, store: &Store<'_>) {
     loop {
         let rows = (walk.rows_left(), (0, walk.row()));
         // SAFETY: the caller's promises.
-        unsafe { even_rows(walk, frame, store, rows, false) };
+        unsafe { constant_stride_rows(walk, frame, store, rows, false) };
         if !walk.advance() {
             break;
         }
@@ -143,7 +143,7 @@ unsafe fn each_even(walk: &mut Walk, frame: &mut Frame, store: &Store<'_>) {
 /// # Safety
 /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared,
 /// and rows can be joined.
-unsafe fn each_join(walk: &mut Walk, frame: &mut Frame, store: &Store<'_>, most: usize) {
+unsafe fn each_join(walk: &mut DomainWalk, frame: &mut BlockFrame, store: &Store<'_>, most: usize) {
     loop {
         let rows = walk.folded_rows().unwrap_or(1).min(most);
         let block = (0, rows * walk.row());
@@ -160,78 +160,89 @@ unsafe fn each_join(walk: &mut Walk, frame: &mut Frame, store: &Store<'_>, most:
     end_streams(frame);
 }
 
-/// Makes what was written past the caches visible before anything that is written later.
-pub(super) fn end_streams(frame: &Frame) {
-    if frame.ways.iter().any(|way| matches!(way, Way::Streamed | Way::Past)) {
+/// Makes what was written with non-temporal stores visible before anything that is written later.
+pub(super) fn end_streams(frame: &BlockFrame) {
+    if frame
+        .store_modes
+        .iter()
+        .any(|mode| matches!(mode, StoreMode::Streamed | StoreMode::NonTemporal))
+    {
         fence();
     }
 }
 
 /// More sources than this are not compared with each other.
-const FRONTS: usize = 32;
+const PREFETCH_STREAMS_MAX: usize = 32;
 
 /// Elements of blocks that are streamed.
 pub(super) const NEAR: usize = 512;
 
-/// How an output comes to its target.
+/// How an output is stored to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum StoreMode {
     /// It is computed where it goes.
     Direct,
-    /// It is computed where it goes, past the caches.
-    Past,
-    /// It is computed in a block, and written past the caches.
+    /// It is computed where it goes, with non-temporal stores.
+    NonTemporal,
+    /// It is computed in a block, and written with non-temporal stores.
     Streamed,
     /// It is computed in a block, and copied.
     Copied,
 }
 
-/// The way to a target of so many bytes in rows of so many, side by side, that nobody else has;
-/// `steps` is true if steps write it and nobody reads it.
-fn way(bytes: usize, row_bytes: usize, steps: bool) -> Way {
+/// The store mode of a target of so many bytes in rows of so many, side by side, that no other
+/// operand has; `bytecode` is true if bytecode writes it and no instruction reads it.
+fn store_mode(bytes: usize, row_bytes: usize, bytecode: bool) -> StoreMode {
     match worth_streaming(bytes) && row_bytes >= RUN_BYTES_MIN {
-        true if steps => Way::Past,
-        true => Way::Streamed,
-        false => Way::Direct,
+        true if bytecode => StoreMode::NonTemporal,
+        true => StoreMode::Streamed,
+        false => StoreMode::Direct,
     }
 }
 
 /// Brings outputs to their targets.
 pub(super) struct Store<'a> {
-    pub(super) program: &'a Program,
+    pub(super) program: &'a LoopProgram,
     pub(super) sources: &'a [RawSource<'a>],
     pub(super) targets: &'a [RawTarget<'a>],
 }
 
 impl Store<'_> {
-    /// Finds the targets that may be written where they are, or past the caches: nobody else has
-    /// their bytes.
-    fn choose_ways(&self, walk: &Walk, frame: &mut Frame) {
+    /// Finds the targets that may be written where they are, or with non-temporal stores: no other
+    /// operand has their bytes.
+    fn choose_store_modes(&self, walk: &DomainWalk, frame: &mut BlockFrame) {
         for (index, dtype) in self.program.outputs().iter().enumerate() {
             let operand = self.sources.len() + index;
             let alone = self.alone(walk, index, |_| true);
             let over = self.alone(walk, index, |other| !self.same_places(walk, other, index));
-            frame.ways[index] = if walk.stride(operand) == 1 && alone {
-                let steps = self.program.streams[index];
+            frame.store_modes[index] = if walk.stride(operand) == 1 && alone {
+                let bytecode = self.program.streamable[index];
                 // Rows that are joined are as long as all of them.
                 let rows =
                     if self.goes_on(walk, index) { walk.folded_rows().unwrap_or(1) } else { 1 };
-                way(walk.elements() * dtype.bytes(), rows * walk.row() * dtype.bytes(), steps)
+                store_mode(
+                    walk.elements() * dtype.bytes(),
+                    rows * walk.row() * dtype.bytes(),
+                    bytecode,
+                )
             } else if walk.stride(operand) == 1 && over && self.program.last == Some(index) {
                 // What was just read is in the caches.
-                Way::Direct
+                StoreMode::Direct
             } else {
-                Way::Copied
+                StoreMode::Copied
             };
         }
     }
 
     /// True if nothing is put into blocks: everything is read and written where it is, and rows need
     /// not be cut.
-    fn keeps_nothing(&self, walk: &Walk, frame: &Frame) -> bool {
+    fn keeps_nothing(&self, walk: &DomainWalk, frame: &BlockFrame) -> bool {
         let mut sources = self.sources.iter().zip(self.program.inputs()).enumerate();
         self.program.is_one_pass()
-            && frame.ways.iter().all(|way| matches!(way, Way::Direct | Way::Past))
+            && frame
+                .store_modes
+                .iter()
+                .all(|mode| matches!(mode, StoreMode::Direct | StoreMode::NonTemporal))
             && self.program.outputs().iter().all(|dtype| *dtype != DType::Bool)
             && sources.all(|(index, (source, dtype))| match source {
                 RawSource::Scalar(_) => true,
@@ -246,16 +257,19 @@ impl Store<'_> {
 
     /// Finds where large arrays are read for the first time, if elements of other rows are read as
     /// well: processors expect the next element of a row, but take several rows for too many.
-    fn find_fronts(&self, walk: &Walk, frame: &mut Frame) {
+    fn find_prefetch_streams(&self, walk: &DomainWalk, frame: &mut BlockFrame) {
         let row = walk.row();
         let dtypes = self.program.inputs();
         let widest = dtypes.iter().map(|dtype| dtype.bytes()).max().unwrap_or(0);
-        if row < NEAR || self.sources.len() > FRONTS || !worth_streaming(walk.elements() * widest) {
+        if row < NEAR
+            || self.sources.len() > PREFETCH_STREAMS_MAX
+            || !worth_streaming(walk.elements() * widest)
+        {
             return;
         }
         let rows = (0..self.sources.len()).filter(|source| is_row(self.sources, walk, *source));
         let mut several = false;
-        frame.fronts.extend(rows.clone().filter(|source| {
+        frame.prefetch_streams.extend(rows.clone().filter(|source| {
             let own = self.bytes(walk, *source);
             let alike = |other: &usize| {
                 other != source
@@ -269,31 +283,32 @@ impl Store<'_> {
                 first && by <= 0
             })
         }));
-        // Writing past the caches keeps memory as busy as several rows do.
-        if !several && !frame.ways.contains(&Way::Past) {
-            frame.fronts.clear();
+        // Non-temporal stores keep memory as busy as several rows do.
+        if !several && !frame.store_modes.contains(&StoreMode::NonTemporal) {
+            frame.prefetch_streams.clear();
         }
     }
 
-    /// Whether rows that follow each other can be computed as one. Notes the sources that are the
+    /// Whether rows that follow each other can be computed as one. Records the sources that are the
     /// same in each.
-    fn joins_rows(&self, walk: &Walk, frame: &mut Frame) -> bool {
+    fn joins_rows(&self, walk: &DomainWalk, frame: &mut BlockFrame) -> bool {
         walk.folded_rows().is_some()
             && (0..self.targets.len()).all(|target| self.goes_on(walk, target))
             && joins_rows(self.sources, walk, frame)
     }
 
     /// Whether the next row of a target begins where a row ends.
-    fn goes_on(&self, walk: &Walk, target: usize) -> bool {
+    fn goes_on(&self, walk: &DomainWalk, target: usize) -> bool {
         let operand = self.sources.len() + target;
         let row = i64::try_from(walk.row()).unwrap_or(i64::MAX);
         walk.stride(operand).checked_mul(row) == Some(walk.row_step(operand))
     }
 
-    /// True if nobody has bytes of a target, of those that `looks_at` asks about by their numbers.
+    /// True if no other operand has bytes of a target; those are compared for which `looks_at` is
+    /// true.
     pub(super) fn alone(
         &self,
-        walk: &Walk,
+        walk: &DomainWalk,
         target: usize,
         looks_at: impl Fn(usize) -> bool,
     ) -> bool {
@@ -304,7 +319,7 @@ impl Store<'_> {
     }
 
     /// Whether a source has the places of a target, one by one.
-    fn same_places(&self, walk: &Walk, source: usize, target: usize) -> bool {
+    fn same_places(&self, walk: &DomainWalk, source: usize, target: usize) -> bool {
         let Some(RawSource::Memory { start, .. }) = self.sources.get(source) else { return false };
         let (from, to) = (self.program.inputs()[source], self.program.outputs()[target]);
         let operand = self.sources.len() + target;
@@ -316,23 +331,26 @@ impl Store<'_> {
             && first(*start, source, from) == first(self.targets[target].start, operand, to)
     }
 
-    /// Elements of a row before the first whose place in a target that is written past the caches
-    /// is that of a line.
-    fn lead(&self, walk: &Walk, frame: &Frame) -> usize {
-        let past = frame.ways.iter().position(|way| *way == Way::Past);
-        past.map_or(0, |index| {
-            let dtype = self.program.outputs()[index];
-            let (place, _) = walk.offsets(self.sources.len() + index, 0);
-            let start = element(self.targets[index].start, place, dtype);
-            start.align_offset(LINE) / dtype.bytes()
-        })
-        .min(walk.row())
+    /// Elements of a row before the first whose place in a target that is written with non-temporal
+    /// stores is that of a line.
+    fn lead(&self, walk: &DomainWalk, frame: &BlockFrame) -> usize {
+        let non_temporal =
+            frame.store_modes.iter().position(|mode| *mode == StoreMode::NonTemporal);
+        non_temporal
+            .map_or(0, |index| {
+                let dtype = self.program.outputs()[index];
+                let (place, _) = walk.offsets(self.sources.len() + index, 0);
+                let start = element(self.targets[index].start, place, dtype);
+                start.align_offset(LINE) / dtype.bytes()
+            })
+            .min(walk.row())
     }
 
-    /// True if no row of a target that is written past the caches begins within a line.
-    fn lines_stay(&self, walk: &Walk, frame: &Frame) -> bool {
-        let past = frame.ways.iter().position(|way| *way == Way::Past);
-        past.is_none_or(|index| {
+    /// True if no row of a target that is written with non-temporal stores begins within a line.
+    fn lines_stay(&self, walk: &DomainWalk, frame: &BlockFrame) -> bool {
+        let non_temporal =
+            frame.store_modes.iter().position(|mode| *mode == StoreMode::NonTemporal);
+        non_temporal.is_none_or(|index| {
             let bytes = self.program.outputs()[index].bytes() as i64;
             let step = walk.row_step(self.sources.len() + index) * bytes;
             self.lead(walk, frame) == 0 && step % LINE as i64 == 0
@@ -344,28 +362,34 @@ impl Store<'_> {
     /// # Safety
     /// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is
     /// prepared, and what repeats is in its slots.
-    pub(super) unsafe fn compute(&self, walk: &Walk, frame: &mut Frame, block: (usize, usize)) {
+    pub(super) unsafe fn compute(
+        &self,
+        walk: &DomainWalk,
+        frame: &mut BlockFrame,
+        block: (usize, usize),
+    ) {
         frame.check(self.program, block.1);
         self.before(walk, frame, block.0);
         // SAFETY: the caller's promises. Slots are blocks or panels of our own, sources that were
         // checked, or targets that overlap no source and no other target.
         unsafe {
             load(self.program, self.sources, walk, frame, block);
-            self.program.run(&frame.slots, &frame.fronts, block.1);
+            self.program.run(&frame.slots, &frame.prefetch_streams, block.1);
             self.program.copy(frame, block.1);
             self.after(walk, frame, block);
         }
     }
 
     /// Brings the slots of direct targets to a block.
-    pub(super) fn before(&self, walk: &Walk, frame: &mut Frame, first: usize) {
+    pub(super) fn before(&self, walk: &DomainWalk, frame: &mut BlockFrame, first: usize) {
         for (index, target) in self.targets.iter().enumerate() {
             let operand = self.sources.len() + index;
-            if matches!(frame.ways[index], Way::Direct | Way::Past) {
+            if matches!(frame.store_modes[index], StoreMode::Direct | StoreMode::NonTemporal) {
                 let (place, _) = walk.offsets(operand, first);
                 let start = element(target.start, place, self.program.outputs()[index]);
-                let past = frame.ways[index] == Way::Past && start.addr().is_multiple_of(LINE);
-                frame.slots[operand] = Slot { start, step: EACH, past };
+                let non_temporal = frame.store_modes[index] == StoreMode::NonTemporal
+                    && start.addr().is_multiple_of(LINE);
+                frame.slots[operand] = LaneSlot { start, step: EACH, non_temporal };
             }
         }
     }
@@ -374,22 +398,22 @@ impl Store<'_> {
     ///
     /// # Safety
     /// Promises 1 and 2 of the parent module; targets were checked and the block computed.
-    unsafe fn after(&self, walk: &Walk, frame: &Frame, (first, count): (usize, usize)) {
+    unsafe fn after(&self, walk: &DomainWalk, frame: &BlockFrame, (first, count): (usize, usize)) {
         for (index, (target, dtype)) in self.targets.iter().zip(self.program.outputs()).enumerate()
         {
             let operand = self.sources.len() + index;
             let (place, stride) = walk.offsets(operand, first);
             let to = Strided { start: element(target.start, place, *dtype), stride };
-            match frame.ways[index] {
-                Way::Direct | Way::Past => continue,
-                Way::Streamed => {
+            match frame.store_modes[index] {
+                StoreMode::Direct | StoreMode::NonTemporal => continue,
+                StoreMode::Streamed => {
                     let (from, own) = (frame.origin(self.program, index), frame.block(operand));
-                    let copy = if from.start == own { write_past } else { copy_run };
+                    let copy = if from.start == own { write_non_temporal } else { copy_run };
                     // SAFETY: as below; the elements lie side by side.
                     unsafe { copy(from.start, to.start, count * dtype.bytes()) };
                     continue;
                 }
-                Way::Copied => {}
+                StoreMode::Copied => {}
             }
             let from = Strided { start: frame.slots[operand].start, stride: 1 };
             // SAFETY: the elements lie inside of the target, which was checked; the block is ours.
@@ -398,7 +422,7 @@ impl Store<'_> {
     }
 
     /// The addresses that an operand reaches; none if it is no memory.
-    fn bytes(&self, walk: &Walk, operand: usize) -> Range<i128> {
+    fn bytes(&self, walk: &DomainWalk, operand: usize) -> Range<i128> {
         let (start, dtype) = match self.sources.get(operand) {
             Some(RawSource::Memory { start, .. }) => (*start, self.program.inputs()[operand]),
             Some(_) => return 0..0,
@@ -427,16 +451,20 @@ mod tests {
         let large = (0..40).map(|power| 1 << power).find(|bytes| worth_streaming(*bytes));
         let large = large.expect("some size is large");
         let expected = [
-            (large, RUN_BYTES_MIN, true, Way::Past),
-            (large, RUN_BYTES_MIN, false, Way::Streamed),
-            (large + 1, RUN_BYTES_MIN, true, Way::Past),
-            (large - 1, RUN_BYTES_MIN, true, Way::Direct),
-            (large - 1, RUN_BYTES_MIN, false, Way::Direct),
-            (large, RUN_BYTES_MIN - 1, true, Way::Direct),
-            (8, 8, true, Way::Direct),
+            (large, RUN_BYTES_MIN, true, StoreMode::NonTemporal),
+            (large, RUN_BYTES_MIN, false, StoreMode::Streamed),
+            (large + 1, RUN_BYTES_MIN, true, StoreMode::NonTemporal),
+            (large - 1, RUN_BYTES_MIN, true, StoreMode::Direct),
+            (large - 1, RUN_BYTES_MIN, false, StoreMode::Direct),
+            (large, RUN_BYTES_MIN - 1, true, StoreMode::Direct),
+            (8, 8, true, StoreMode::Direct),
         ];
-        for (bytes, row_bytes, steps, expected) in expected {
-            assert_eq!(way(bytes, row_bytes, steps), expected, "{bytes} in rows of {row_bytes}");
+        for (bytes, row_bytes, bytecode, expected) in expected {
+            assert_eq!(
+                store_mode(bytes, row_bytes, bytecode),
+                expected,
+                "{bytes} in rows of {row_bytes}"
+            );
         }
     }
 }

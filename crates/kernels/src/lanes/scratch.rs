@@ -4,13 +4,13 @@
 
 use pantile_lanes::DType;
 
-use super::even::Move;
-use super::kernel::{CHUNK, EACH, Slot};
+use super::constant_stride::RowAdvance;
+use super::interpreter::PASS;
+use super::kernel::{CHUNK, EACH, LaneSlot};
 use super::load::{Strided, transfer};
-use super::machine::PASS;
-use super::program::Program;
-use super::run::Way;
-use super::walk::Walk;
+use super::program::LoopProgram;
+use super::run::StoreMode;
+use super::walk::DomainWalk;
 use crate::contract::Packed;
 use crate::reduce::Sums;
 
@@ -21,8 +21,8 @@ const LINE: usize = 64;
 /// allocate nothing.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    pub(crate) walk: Walk,
-    pub(crate) frame: Frame,
+    pub(crate) walk: DomainWalk,
+    pub(crate) frame: BlockFrame,
     /// Sums on their way, for each output of a reduction.
     pub(crate) sums: Vec<Sums>,
     packed: Packed,
@@ -44,34 +44,34 @@ impl Scratch {
 /// The blocks of a program.
 ///
 /// Invariants:
-/// 1. `lines` has room for a block of the widest type for every slot, and a line more each; for a
-///    pass of steps for registers that are local. Those lie close together: a place that was just
-///    written must not be taken for another one 4096 bytes away.
+/// 1. `lines` has room for a block of the widest type for every slot, and a line more each; for
+///    registers that are local, for a pass of the interpreter. Those lie close together: a place
+///    that was just written must not be taken for another one 4096 bytes away.
 #[derive(Debug, Default)]
-pub(crate) struct Frame {
-    lines: pantile_memory::Scratch,
+pub(crate) struct BlockFrame {
+    lines: pantile_memory::ScratchBuffer,
     /// Elements that a block has room for.
     room: usize,
     /// Where every slot is now: in a block of its own, or in memory of others.
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Vec<LaneSlot>,
     /// The place that the same value of a whole row was taken from.
     pub(super) taken: Vec<Option<isize>>,
     /// True for inputs whose blocks have the same row again and again.
     pub(super) repeats: Vec<bool>,
     /// How outputs come to their targets.
-    pub(super) ways: Vec<Way>,
-    /// The inputs whose memory is asked for before it is needed.
-    pub(super) fronts: Vec<usize>,
+    pub(super) store_modes: Vec<StoreMode>,
+    /// The inputs that are prefetched.
+    pub(super) prefetch_streams: Vec<usize>,
     /// The inputs whose rows are columns in memory.
-    pub(super) turned: Vec<usize>,
+    pub(super) transposed: Vec<usize>,
     /// How slots move from row to row.
-    pub(super) moves: Vec<Move>,
-    panels: pantile_memory::Scratch,
+    pub(super) row_advances: Vec<RowAdvance>,
+    panels: pantile_memory::ScratchBuffer,
 }
 
-impl Frame {
+impl BlockFrame {
     /// Gives every slot of a program a block, and fills those of constants.
-    pub(crate) fn prepare(&mut self, program: &Program) {
+    pub(crate) fn prepare(&mut self, program: &LoopProgram) {
         // One line more than a block keeps blocks from competing for places in the cache.
         let each = (program.block() * program.widest).div_ceil(LINE) + 1;
         let few = PASS.div_ceil(LINE);
@@ -87,17 +87,17 @@ impl Frame {
             let start = next;
             // SAFETY: invariant 1, the block lies inside of the lines.
             next = unsafe { next.add(lines * LINE) };
-            Slot { start, step, past: false }
+            LaneSlot { start, step, non_temporal: false }
         }));
         self.taken.clear();
         self.taken.resize(program.inputs.len(), None);
         self.repeats.clear();
         self.repeats.resize(program.inputs.len(), false);
-        self.turned.clear();
-        self.moves.clear();
-        self.fronts.clear();
-        self.ways.clear();
-        self.ways.resize(program.outputs.len(), Way::Copied);
+        self.transposed.clear();
+        self.row_advances.clear();
+        self.prefetch_streams.clear();
+        self.store_modes.clear();
+        self.store_modes.resize(program.outputs.len(), StoreMode::Copied);
         let first = program.inputs.len() + program.outputs.len();
         for (index, value) in program.constants.iter().enumerate() {
             // SAFETY: the bytes of a scalar are an element of its type.
@@ -111,7 +111,7 @@ impl Frame {
     /// The value may be read. The slot is still in a block of its own.
     pub(super) unsafe fn fill(
         &mut self,
-        program: &Program,
+        program: &LoopProgram,
         slot: usize,
         dtype: DType,
         value: *const u8,
@@ -123,9 +123,9 @@ impl Frame {
         unsafe { transfer(dtype, [from, to], CHUNK, program.vectors()) };
     }
 
-    /// So many bytes for each input that is turned, one after the other; a multiple of a line.
+    /// So many bytes for each input that is transposed, one after the other; a multiple of a line.
     pub(super) fn panels(&mut self, bytes: usize) -> *mut u8 {
-        self.panels.room(bytes * self.turned.len())
+        self.panels.room(bytes * self.transposed.len())
     }
 
     /// The block of a slot that stays in it.
@@ -147,24 +147,25 @@ impl Frame {
     ///
     /// # Panics
     /// If there are too many.
-    pub(crate) fn check(&self, program: &Program, count: usize) {
-        let direct = |way: &Way| matches!(way, Way::Direct | Way::Past);
-        let fits = count <= self.room || program.is_one_pass() && self.ways.iter().all(direct);
+    pub(crate) fn check(&self, program: &LoopProgram, count: usize) {
+        let direct = |mode: &StoreMode| matches!(mode, StoreMode::Direct | StoreMode::NonTemporal);
+        let fits =
+            count <= self.room || program.is_one_pass() && self.store_modes.iter().all(direct);
         assert!(fits, "{count} elements, room for {}", self.room);
     }
 
-    /// The inputs whose memory is asked for before it is needed.
-    pub(crate) fn fronts(&self) -> &[usize] {
-        &self.fronts
+    /// The inputs that are prefetched.
+    pub(crate) fn prefetch_streams(&self) -> &[usize] {
+        &self.prefetch_streams
     }
 
     /// Where every slot is.
-    pub(crate) fn slots(&self) -> &[Slot] {
+    pub(crate) fn slots(&self) -> &[LaneSlot] {
         &self.slots
     }
 
     /// Where an output is, or an origin of it that has a place for every element.
-    pub(super) fn origin(&self, program: &Program, output: usize) -> Slot {
+    pub(super) fn origin(&self, program: &LoopProgram, output: usize) -> LaneSlot {
         let origin = self.slots[program.origins[output]];
         if origin.step == 0 { self.slots[program.inputs.len() + output] } else { origin }
     }
@@ -173,7 +174,12 @@ impl Frame {
     ///
     /// # Safety
     /// A block of so many elements of type `T`, which is the output's, was computed.
-    pub(crate) unsafe fn output<T>(&self, program: &Program, output: usize, count: usize) -> &[T] {
+    pub(crate) unsafe fn output<T>(
+        &self,
+        program: &LoopProgram,
+        output: usize,
+        count: usize,
+    ) -> &[T] {
         let origin = self.slots[program.origins[output]];
         let block = self.slots[program.inputs.len() + output].start;
         let aligned = origin.start.cast::<T>().is_aligned();

@@ -1,4 +1,5 @@
-//! Exact sums of a few lanes: quickly where nothing was lost, else in long form.
+//! Exact sums of a few lanes: quickly where the rounding errors are known, else by the
+//! superaccumulator.
 //!
 //! Every addition gives its rounded sum and the exact rest. The rests are added in the same way;
 //! if nothing is left of that, the last sum and the sum of the rests are all there is, and adding
@@ -8,24 +9,23 @@
 
 use std::ops::{Add, Sub};
 
-use pantile_lanes::{DType, Terms};
+use pantile_lanes::{DType, SumTerms, dispatch};
 
-use super::kernel::{CHUNK, Loose, Slot};
+use super::kernel::{CHUNK, LaneSlot, Unaligned};
 use crate::ExactSum;
-use crate::simd::{Body, Vectors};
+use crate::simd::{VectorLoop, Vectors};
 
 /// A loop that sums lanes: target, operands (those beyond its number are not looked at), count.
 ///
-/// Whoever calls it gives promises 1 and 2 of a [`Call`](super::kernel::Call).
-pub(super) type Adds = unsafe fn(*mut u8, &[Slot; Terms::MOST], usize, Vectors);
+/// The caller gives promises 1 and 2 of a [`KernelCall`](super::kernel::KernelCall).
+pub(super) type Adds = unsafe fn(*mut u8, &[LaneSlot; SumTerms::MOST], usize, Vectors);
 
 /// The loop that sums so many lanes of a type.
 pub(super) fn adds(dtype: DType, count: usize) -> Option<Adds> {
-    match dtype {
-        DType::F32 => of::<f32>(count),
-        DType::F64 => of::<f64>(count),
+    dispatch!(dtype, T {
+        floats => of::<T>(count),
         _ => None,
-    }
+    })
 }
 
 fn of<T: Float>(count: usize) -> Option<Adds> {
@@ -46,20 +46,20 @@ fn of<T: Float>(count: usize) -> Option<Adds> {
 /// As of [`Adds`].
 unsafe fn all<T: Float, const N: usize>(
     target: *mut u8,
-    operands: &[Slot; Terms::MOST],
+    operands: &[LaneSlot; SumTerms::MOST],
     count: usize,
     vectors: Vectors,
 ) {
     for done in (0..count).step_by(CHUNK) {
-        let target = target.wrapping_add(done * size_of::<T>()).cast::<Loose<T>>();
+        let target = target.wrapping_add(done * size_of::<T>()).cast::<Unaligned<T>>();
         let length = CHUNK.min(count - done);
-        // SAFETY: promises 1 and 2; a loose element has no alignment.
+        // SAFETY: promises 1 and 2; an unaligned element needs no alignment.
         let target = unsafe { std::slice::from_raw_parts_mut(target, length) };
-        let terms: [&[Loose<T>]; N] = std::array::from_fn(|term| {
-            let Slot { start, step, .. } = operands[term];
+        let terms: [&[Unaligned<T>]; N] = std::array::from_fn(|term| {
+            let LaneSlot { start, step, .. } = operands[term];
             let start = start.wrapping_add((done & step) * size_of::<T>());
             // SAFETY: the same.
-            unsafe { std::slice::from_raw_parts(start.cast::<Loose<T>>(), length) }
+            unsafe { std::slice::from_raw_parts(start.cast::<Unaligned<T>>(), length) }
         });
         if vectors.run(Quick { target, terms }) {
             continue;
@@ -67,18 +67,18 @@ unsafe fn all<T: Float, const N: usize>(
         for (at, target) in target.iter_mut().enumerate() {
             let terms = terms.map(|term| term[at].0);
             let (sum, certain) = quick(terms);
-            *target = Loose(if certain { sum } else { T::exact(terms) });
+            *target = Unaligned(if certain { sum } else { T::exact(terms) });
         }
     }
 }
 
 /// The sums of a chunk; gives true if all of them are certain.
 struct Quick<'a, T: Float, const N: usize> {
-    target: &'a mut [Loose<T>],
-    terms: [&'a [Loose<T>]; N],
+    target: &'a mut [Unaligned<T>],
+    terms: [&'a [Unaligned<T>]; N],
 }
 
-impl<T: Float, const N: usize> Body for Quick<'_, T, N> {
+impl<T: Float, const N: usize> VectorLoop for Quick<'_, T, N> {
     type Output = bool;
 
     #[inline(always)]
@@ -89,7 +89,7 @@ impl<T: Float, const N: usize> Body for Quick<'_, T, N> {
         let mut all = true;
         for (at, target) in self.target.iter_mut().enumerate() {
             let (sum, certain) = quick(std::array::from_fn::<T, N, _>(|term| terms[term][at].0));
-            *target = Loose(sum);
+            *target = Unaligned(sum);
             all &= certain;
         }
         all

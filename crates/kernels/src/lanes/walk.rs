@@ -17,7 +17,7 @@ pub(super) const SHORT: usize = 16;
 ///    others only the last may.
 /// 3. `at` are the places of the row's first element.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Walk {
+pub(crate) struct DomainWalk {
     axes: usize,
     extents: Vec<usize>,
     steps: Vec<i64>,
@@ -30,7 +30,7 @@ pub(crate) struct Walk {
     at: Vec<i64>,
 }
 
-impl Walk {
+impl DomainWalk {
     /// Begins a new domain without operands.
     pub(crate) fn over(&mut self, shape: &[usize]) {
         self.axes = shape.len();
@@ -181,18 +181,18 @@ impl Walk {
 
     /// Goes to the next row; false after the last one, and it is at the first one again.
     pub(crate) fn advance(&mut self) -> bool {
-        self.turn(0..self.order.len().saturating_sub(1))
+        self.step_axes(0..self.order.len().saturating_sub(1))
     }
 
     /// Goes to the next row for which the operand that the loops were arranged for is moved.
     pub(crate) fn advance_kept(&mut self) -> bool {
-        self.turn(0..self.kept)
+        self.step_axes(0..self.kept)
     }
 
     /// Goes to the next row for which that operand stays; false after the last one, and it is at
     /// the first one again.
     pub(crate) fn advance_folded(&mut self) -> bool {
-        self.turn(self.kept..self.order.len().saturating_sub(1))
+        self.step_axes(self.kept..self.order.len().saturating_sub(1))
     }
 
     /// Rows that follow each other along the innermost loop for which that operand stays, from
@@ -234,7 +234,7 @@ impl Walk {
         self.order.len().checked_sub(2).map(|place| self.order[place])
     }
 
-    fn turn(&mut self, places: Range<usize>) -> bool {
+    fn step_axes(&mut self, places: Range<usize>) -> bool {
         for place in places.rev() {
             let axis = self.order[place];
             self.position[axis] += 1;
@@ -259,7 +259,7 @@ mod tests {
 
     /// All places of the operands, row by row, and the length of rows.
     fn places(shape: &[usize], operands: &[(i64, &[i64])]) -> (Vec<Vec<i64>>, usize) {
-        let mut walk = Walk::default();
+        let mut walk = DomainWalk::default();
         walk.over(shape);
         for (start, steps) in operands {
             walk.operand(*start, steps.iter().copied(), true).unwrap();

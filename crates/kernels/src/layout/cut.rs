@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Axis, Layout, Piece};
+use super::{Layout, LayoutAxis, LayoutSegment};
 
 impl Layout {
     /// Where the elements `range` of this layout lie, in message order: a few layouts one after the
@@ -20,29 +20,29 @@ impl Layout {
     }
 
     /// The product of axes that begins at an offset.
-    fn product(start: usize, axes: impl IntoIterator<Item = Axis>) -> Self {
+    fn product(start: usize, axes: impl IntoIterator<Item = LayoutAxis>) -> Self {
         let mut layout = Self { start, axes: Vec::new(), len: 1, span: 0 };
         for axis in axes {
             layout.len *= axis.size();
             match axis {
-                Axis::Plain(plain) => layout.push_plain(plain.count, plain.stride),
-                Axis::Pieces { pieces, stride, size } => match pieces.as_slice() {
-                    [piece] => {
-                        layout.start += piece.start;
-                        layout.push_plain(piece.count, piece.step);
-                        layout.push_plain(piece.length, stride);
+                LayoutAxis::Strided(strided) => layout.push_strided(strided.count, strided.stride),
+                LayoutAxis::Segments { segments, stride, size } => match segments.as_slice() {
+                    [segment] => {
+                        layout.start += segment.start;
+                        layout.push_strided(segment.count, segment.step);
+                        layout.push_strided(segment.length, stride);
                     }
-                    _ => layout.axes.push(Axis::Pieces { pieces, stride, size }),
+                    _ => layout.axes.push(LayoutAxis::Segments { segments, stride, size }),
                 },
             }
         }
-        layout.span = 1 + layout.start + layout.axes.iter().map(Axis::last).sum::<usize>();
+        layout.span = 1 + layout.start + layout.axes.iter().map(LayoutAxis::last).sum::<usize>();
         layout
     }
 }
 
 /// Adds the elements `range` of a product of axes that begins at an offset.
-fn cut(start: usize, axes: &[Axis], range: Range<usize>, found: &mut Vec<Layout>) {
+fn cut(start: usize, axes: &[LayoutAxis], range: Range<usize>, found: &mut Vec<Layout>) {
     if range.is_empty() {
         return;
     }
@@ -50,7 +50,7 @@ fn cut(start: usize, axes: &[Axis], range: Range<usize>, found: &mut Vec<Layout>
         found.push(Layout::product(start, []));
         return;
     };
-    let row: usize = inner.iter().map(Axis::size).product();
+    let row: usize = inner.iter().map(LayoutAxis::size).product();
     // Rows from this one on are whole, up to that one.
     let (from, to) = (range.start.div_ceil(row), range.end / row);
     if from > to {
@@ -73,16 +73,16 @@ fn cut(start: usize, axes: &[Axis], range: Range<usize>, found: &mut Vec<Layout>
 }
 
 /// The offset of one element of an axis.
-fn offset(axis: &Axis, index: usize) -> usize {
+fn offset(axis: &LayoutAxis, index: usize) -> usize {
     match axis {
-        Axis::Plain(plain) => index * plain.stride,
-        Axis::Pieces { pieces, stride, .. } => {
+        LayoutAxis::Strided(strided) => index * strided.stride,
+        LayoutAxis::Segments { segments, stride, .. } => {
             let mut left = index;
-            for piece in pieces {
-                let size = piece.count * piece.length;
+            for segment in segments {
+                let size = segment.count * segment.length;
                 if left < size {
-                    let (run, inside) = (left / piece.length, left % piece.length);
-                    return piece.start + run * piece.step + inside * stride;
+                    let (run, inside) = (left / segment.length, left % segment.length);
+                    return segment.start + run * segment.step + inside * stride;
                 }
                 left -= size;
             }
@@ -92,33 +92,46 @@ fn offset(axis: &Axis, index: usize) -> usize {
 }
 
 /// The elements `range` of an axis; there is at least one.
-fn part(axis: &Axis, range: Range<usize>) -> Axis {
-    let (pieces, stride) = match axis {
-        Axis::Plain(plain) => {
-            let piece =
-                Piece { start: range.start * plain.stride, count: 1, step: 0, length: range.len() };
-            return Axis::Pieces { pieces: vec![piece], stride: plain.stride, size: range.len() };
+fn part(axis: &LayoutAxis, range: Range<usize>) -> LayoutAxis {
+    let (segments, stride) = match axis {
+        LayoutAxis::Strided(strided) => {
+            let segment = LayoutSegment {
+                start: range.start * strided.stride,
+                count: 1,
+                step: 0,
+                length: range.len(),
+            };
+            return LayoutAxis::Segments {
+                segments: vec![segment],
+                stride: strided.stride,
+                size: range.len(),
+            };
         }
-        Axis::Pieces { pieces, stride, .. } => (pieces, *stride),
+        LayoutAxis::Segments { segments, stride, .. } => (segments, *stride),
     };
     let (mut kept, mut at) = (Vec::new(), 0);
-    for piece in pieces {
-        let size = piece.count * piece.length;
+    for segment in segments {
+        let size = segment.count * segment.length;
         let inside = range.start.clamp(at, at + size) - at..range.end.clamp(at, at + size) - at;
-        runs(piece, stride, inside, &mut kept);
+        runs(segment, stride, inside, &mut kept);
         at += size;
     }
-    Axis::Pieces { pieces: kept, stride, size: range.len() }
+    LayoutAxis::Segments { segments: kept, stride, size: range.len() }
 }
 
-/// Adds the elements `range` of a piece: the end of a run, whole runs, the start of a run.
-fn runs(piece: &Piece, stride: usize, range: Range<usize>, kept: &mut Vec<Piece>) {
-    let length = piece.length;
+/// Adds the elements `range` of a segment: the end of a run, whole runs, the start of a run.
+fn runs(
+    segment: &LayoutSegment,
+    stride: usize,
+    range: Range<usize>,
+    kept: &mut Vec<LayoutSegment>,
+) {
+    let length = segment.length;
     let mut push = |run: usize, count: usize, inside: Range<usize>| {
         if count > 0 && !inside.is_empty() {
-            let start = piece.start + run * piece.step + inside.start * stride;
-            let step = if count > 1 { piece.step } else { 0 };
-            kept.push(Piece { start, count, step, length: inside.len() });
+            let start = segment.start + run * segment.step + inside.start * stride;
+            let step = if count > 1 { segment.step } else { 0 };
+            kept.push(LayoutSegment { start, count, step, length: inside.len() });
         }
     };
     let (from, to) = (range.start.div_ceil(length), range.end / length);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Axis, Layout, Plain};
+use super::{Layout, LayoutAxis, StridedAxis};
 
 impl Layout {
     /// The least number of elements that lie next to each other in a run of [`Layout::runs`]; 0 if
@@ -11,9 +11,9 @@ impl Layout {
     pub fn shortest_run(&self) -> usize {
         match self.axes.last() {
             _ if self.is_empty() => 0,
-            Some(Axis::Plain(Plain { count, stride: 1 })) => *count,
-            Some(Axis::Pieces { pieces, stride: 1, .. }) => {
-                pieces.iter().map(|piece| piece.length).min().unwrap_or(0)
+            Some(LayoutAxis::Strided(StridedAxis { count, stride: 1 })) => *count,
+            Some(LayoutAxis::Segments { segments, stride: 1, .. }) => {
+                segments.iter().map(|segment| segment.length).min().unwrap_or(0)
             }
             _ => 1,
         }
@@ -24,19 +24,19 @@ impl Layout {
         let whole = |start: usize| start..start + 1;
         let (outer, inner) = match self.axes.split_last() {
             _ if self.is_empty() => (&[][..], Vec::new()),
-            Some((Axis::Plain(Plain { count, stride: 1 }), outer)) => {
+            Some((LayoutAxis::Strided(StridedAxis { count, stride: 1 }), outer)) => {
                 (outer, std::iter::once(0..*count).collect())
             }
-            Some((Axis::Pieces { pieces, stride: 1, .. }, outer)) => {
-                let runs = pieces.iter().flat_map(|piece| {
-                    let starts = (0..piece.count).map(|run| piece.start + run * piece.step);
-                    starts.map(|start| start..start + piece.length)
+            Some((LayoutAxis::Segments { segments, stride: 1, .. }, outer)) => {
+                let runs = segments.iter().flat_map(|segment| {
+                    let starts = (0..segment.count).map(|run| segment.start + run * segment.step);
+                    starts.map(|start| start..start + segment.length)
                 });
                 (outer, runs.collect())
             }
             _ => (&self.axes[..], std::iter::once(whole(0)).collect()),
         };
-        let axes: Vec<Vec<usize>> = outer.iter().map(Axis::offsets).collect();
+        let axes: Vec<Vec<usize>> = outer.iter().map(LayoutAxis::offsets).collect();
         let (start, rows): (usize, usize) = (self.start, axes.iter().map(Vec::len).product());
         (0..rows).flat_map(move |row| {
             let mut rest = row;

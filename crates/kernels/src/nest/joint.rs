@@ -1,39 +1,39 @@
 //! Two products of axes, cut until they agree.
 
-use super::pieces::{self, Group};
-use super::{Dim, Level, Loop, Pair};
+use super::segments::{self, SegmentGroup};
+use super::{Level, LoopNest, OffsetPair, StridedLoop};
 use crate::Layout;
-use crate::layout::{Axis, Plain};
+use crate::layout::{LayoutAxis, StridedAxis};
 
-/// At most this many nests come from the outer blocks; beyond, an axis of several pieces becomes
+/// At most this many nests come from the outer blocks; beyond, an axis of several segments becomes
 /// one list of its elements.
 const OUTER_NESTS_MAX: usize = 16;
 
 /// Axes of both sides that have equally many elements.
 #[derive(Default)]
-struct Block {
-    sides: [Vec<Axis>; 2],
+struct AxisBlock {
+    sides: [Vec<LayoutAxis>; 2],
 }
 
 /// The nests that take `source` to `target`, which have equally many elements.
-pub(super) fn loops(source: &Layout, target: &Layout) -> Vec<Loop> {
+pub(super) fn loops(source: &Layout, target: &Layout) -> Vec<LoopNest> {
     if source.is_empty() {
         return Vec::new();
     }
-    let start = Pair { source: source.start(), target: target.start() };
+    let start = OffsetPair { source: source.start(), target: target.start() };
     let blocks = blocks(source.axes(), target.axes());
-    let mut groups: Vec<Vec<Group>> =
-        blocks.iter().map(|block| pieces::groups(&block.sides)).collect();
+    let mut groups: Vec<Vec<SegmentGroup>> =
+        blocks.iter().map(|block| segments::groups(&block.sides)).collect();
     if let Some((_, outer)) = groups.split_last_mut()
         && outer.iter().fold(1usize, |all, groups| all.saturating_mul(groups.len()))
             > OUTER_NESTS_MAX
     {
         for (groups, block) in outer.iter_mut().zip(&blocks).filter(|(groups, _)| groups.len() > 1)
         {
-            *groups = vec![pieces::listed(&block.sides)];
+            *groups = vec![segments::listed(&block.sides)];
         }
     }
-    let mut loops = vec![Loop { start, levels: Vec::new() }];
+    let mut loops = vec![LoopNest { start, levels: Vec::new() }];
     for groups in groups {
         let longer = loops.iter().flat_map(|outer| groups.iter().map(|group| outer.with(group)));
         loops = longer.collect();
@@ -41,9 +41,9 @@ pub(super) fn loops(source: &Layout, target: &Layout) -> Vec<Loop> {
     loops
 }
 
-impl Loop {
+impl LoopNest {
     /// This nest with the levels of a group inside.
-    fn with(&self, group: &Group) -> Self {
+    fn with(&self, group: &SegmentGroup) -> Self {
         let mut longer = self.clone();
         longer.start.source += group.start.source;
         longer.start.target += group.start.target;
@@ -53,11 +53,11 @@ impl Loop {
 }
 
 /// Cuts both sides into blocks with equally many elements, the smallest that there are.
-fn blocks(source: &[Axis], target: &[Axis]) -> Vec<Block> {
+fn blocks(source: &[LayoutAxis], target: &[LayoutAxis]) -> Vec<AxisBlock> {
     let mut rests = [Rest::new(source), Rest::new(target)];
     let mut blocks = Vec::new();
     while let (Some(one), Some(other)) = (rests[0].size(), rests[1].size()) {
-        let mut block = Block::default();
+        let mut block = AxisBlock::default();
         // The larger axis comes second, so that it can be split to the smaller one's size.
         let mut sizes = [1, 1];
         let first = usize::from(one > other);
@@ -75,43 +75,43 @@ fn blocks(source: &[Axis], target: &[Axis]) -> Vec<Block> {
 
 /// The axes of one side that are not yet in a block.
 struct Rest<'a> {
-    /// What is left of a plain axis that was split.
-    left: Option<Plain>,
-    axes: std::slice::Iter<'a, Axis>,
+    /// What is left of a strided axis that was split.
+    left: Option<StridedAxis>,
+    axes: std::slice::Iter<'a, LayoutAxis>,
 }
 
 impl<'a> Rest<'a> {
-    fn new(axes: &'a [Axis]) -> Self {
+    fn new(axes: &'a [LayoutAxis]) -> Self {
         Self { left: None, axes: axes.iter() }
     }
 
     /// Size of the next axis.
     fn size(&self) -> Option<usize> {
         match self.left {
-            Some(plain) => Some(plain.count),
-            None => self.axes.as_slice().first().map(Axis::size),
+            Some(strided) => Some(strided.count),
+            None => self.axes.as_slice().first().map(LayoutAxis::size),
         }
     }
 
-    fn next(&mut self) -> Axis {
+    fn next(&mut self) -> LayoutAxis {
         match self.left.take() {
-            Some(plain) => Axis::Plain(plain),
+            Some(strided) => LayoutAxis::Strided(strided),
             None => self.axes.next().cloned().expect("both sides have equally many elements"),
         }
     }
 }
 
-impl Block {
+impl AxisBlock {
     /// Takes the next axis of a side, or only its outer `wanted` if it can be split there; gives
     /// the size.
     fn take(&mut self, side: usize, rests: &mut [Rest<'_>; 2], wanted: Option<usize>) -> usize {
         let mut axis = rests[side].next();
-        if let (Axis::Plain(plain), Some(wanted)) = (&mut axis, wanted)
-            && plain.count > wanted
-            && plain.count.is_multiple_of(wanted)
+        if let (LayoutAxis::Strided(strided), Some(wanted)) = (&mut axis, wanted)
+            && strided.count > wanted
+            && strided.count.is_multiple_of(wanted)
         {
-            let inner = Plain { count: plain.count / wanted, stride: plain.stride };
-            *plain = Plain { count: wanted, stride: plain.stride * inner.count };
+            let inner = StridedAxis { count: strided.count / wanted, stride: strided.stride };
+            *strided = StridedAxis { count: wanted, stride: strided.stride * inner.count };
             rests[side].left = Some(inner);
         }
         let size = axis.size();
@@ -120,8 +120,12 @@ impl Block {
     }
 }
 
-/// A level of two plain axes.
-pub(super) fn strided(source: Plain, target: Plain) -> Level {
+/// A level of two strided axes.
+pub(super) fn strided(source: StridedAxis, target: StridedAxis) -> Level {
     debug_assert_eq!(source.count, target.count, "axes of a block have equally many elements");
-    Level::Strided(Dim { count: source.count, source: source.stride, target: target.stride })
+    Level::Strided(StridedLoop {
+        count: source.count,
+        source: source.stride,
+        target: target.stride,
+    })
 }

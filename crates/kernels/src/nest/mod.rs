@@ -1,7 +1,7 @@
 //! Loops over two layouts at once.
 
 mod joint;
-mod pieces;
+mod segments;
 
 use crate::{Error, Layout};
 
@@ -24,7 +24,7 @@ use crate::{Error, Layout};
 /// 3. Every level counts at least two, and no two adjacent strided levels could be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nest {
-    loops: Vec<Loop>,
+    loops: Vec<LoopNest>,
     len: usize,
     spans: [usize; 2],
     contiguous: [Option<usize>; 2],
@@ -32,21 +32,21 @@ pub struct Nest {
 
 /// One nest of loops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Loop {
-    pub(crate) start: Pair,
+pub(crate) struct LoopNest {
+    pub(crate) start: OffsetPair,
     pub(crate) levels: Vec<Level>,
 }
 
 /// One loop of a nest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    Strided(Dim),
-    Listed(Vec<Pair>),
+    Strided(StridedLoop),
+    Listed(Vec<OffsetPair>),
 }
 
 /// `count` times, with a stride per side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Dim {
+pub(crate) struct StridedLoop {
     pub(crate) count: usize,
     pub(crate) source: usize,
     pub(crate) target: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Dim {
 
 /// An offset per side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pair {
+pub(crate) struct OffsetPair {
     pub(crate) source: usize,
     pub(crate) target: usize,
 }
@@ -139,12 +139,12 @@ impl Nest {
         self.contiguous[1]
     }
 
-    pub(crate) fn loops(&self) -> &[Loop] {
+    pub(crate) fn loops(&self) -> &[LoopNest] {
         &self.loops
     }
 }
 
-impl Loop {
+impl LoopNest {
     /// Adds an inner loop, as part of the last one where they fit.
     pub(crate) fn push(&mut self, level: Level) {
         let Level::Strided(inner) = level else {
@@ -158,7 +158,7 @@ impl Loop {
             && last.source == inner.count * inner.source
             && last.target == inner.count * inner.target
         {
-            *last = Dim { count: last.count * inner.count, ..inner };
+            *last = StridedLoop { count: last.count * inner.count, ..inner };
             return;
         }
         self.levels.push(level);
@@ -184,10 +184,12 @@ mod tests {
     fn check(source: &Layout, target: &Layout, expected: &[&str]) {
         let nest = Nest::joint(source, target).unwrap();
         let level = |level: &Level| match level {
-            Level::Strided(Dim { count, source, target }) => format!("{count}({source},{target})"),
+            Level::Strided(StridedLoop { count, source, target }) => {
+                format!("{count}({source},{target})")
+            }
             Level::Listed(pairs) => format!("list of {}", pairs.len()),
         };
-        let text = |nest: &Loop| {
+        let text = |nest: &LoopNest| {
             let levels: Vec<String> = nest.levels.iter().map(level).collect();
             format!("{}->{}: {}", nest.start.source, nest.start.target, levels.join(" "))
         };
@@ -241,7 +243,7 @@ mod tests {
         let list = IndexSet::from_list(places);
         let layout = layout(&[list.clone(), list], &[1600, 1600]);
         let nest = Nest::joint(&layout, &Layout::dense(0, 1600)).unwrap();
-        let listed = |nest: &Loop| {
+        let listed = |nest: &LoopNest| {
             let levels = nest.levels.iter().map(|level| match level {
                 Level::Listed(pairs) => pairs.len(),
                 Level::Strided(_) => 0,

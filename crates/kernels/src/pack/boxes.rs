@@ -9,10 +9,10 @@ use smallvec::SmallVec;
 
 use super::copy::{Ends, copy_tile};
 use super::stream;
-use super::strip;
-use super::turn::{Face, RUN, Square, UNEVEN_RUN, turn};
-use super::walk::{Rows, Tile};
-use crate::nest::Dim;
+use super::transpose::{RUN, Square, TransposeFace, UNEVEN_RUN, transpose};
+use super::transpose_vectors;
+use super::walk::{RunTile, TileRows};
+use crate::nest::StridedLoop;
 
 /// Where the elements of a box lie in a memory, counted in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +25,18 @@ pub struct Spread<'a> {
 
 /// One axis of a box: how many elements, and how much further the next one is on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Axis {
+pub(super) struct BoxAxis {
     pub(super) count: usize,
     pub(super) source: isize,
     pub(super) target: isize,
 }
 
-type Axes = SmallVec<[Axis; 8]>;
+type BoxAxes = SmallVec<[BoxAxis; 8]>;
 
 /// Copies every element of a box of this shape, which has one stride per axis on both sides.
 ///
 /// Boxes whose axes lie in another order in the source are copied in blocks that stay in the
-/// caches. With `streaming`, what is long enough is written past the caches; see
+/// caches. With `streaming`, what is long enough is written with non-temporal stores; see
 /// [`worth_streaming`](super::worth_streaming).
 ///
 /// # Safety
@@ -80,30 +80,30 @@ pub unsafe fn copy_box(
 }
 
 /// The axes in the order of the target, all of them forwards there, as few as possible. `back` gets
-/// the last index of every axis that was turned round, as distances.
-fn arrange(shape: &[usize], strides: [&[isize]; 2], mut back: impl FnMut(Axis)) -> Axes {
-    let mut axes = Axes::new();
+/// the last index of every axis that was reversed, as distances.
+fn arrange(shape: &[usize], strides: [&[isize]; 2], mut back: impl FnMut(BoxAxis)) -> BoxAxes {
+    let mut axes = BoxAxes::new();
     for ((count, source), target) in shape.iter().zip(strides[0]).zip(strides[1]) {
-        let mut axis = Axis { count: *count, source: *source, target: *target };
+        let mut axis = BoxAxis { count: *count, source: *source, target: *target };
         if *count == 1 {
             continue;
         }
         if axis.target < 0 {
             let last = axis.count.cast_signed() - 1;
-            back(Axis { source: axis.source * last, target: axis.target * last, ..axis });
-            axis = Axis { source: -axis.source, target: -axis.target, ..axis };
+            back(BoxAxis { source: axis.source * last, target: axis.target * last, ..axis });
+            axis = BoxAxis { source: -axis.source, target: -axis.target, ..axis };
         }
         axes.push(axis);
     }
     axes.sort_by_key(|axis| Reverse(axis.target));
-    let mut joined = Axes::new();
+    let mut joined = BoxAxes::new();
     for axis in axes {
         let along = axis.count.cast_signed();
         match joined.last_mut() {
             Some(last)
                 if last.source == along * axis.source && last.target == along * axis.target =>
             {
-                *last = Axis { count: last.count * axis.count, ..axis };
+                *last = BoxAxis { count: last.count * axis.count, ..axis };
             }
             _ => joined.push(axis),
         }
@@ -117,7 +117,7 @@ impl<T> Ends<T> {
     /// # Safety
     /// They lie inside of the memories, as promises 1, 2 and 6 say.
     #[inline(always)]
-    pub(super) unsafe fn along(self, axis: Axis, index: usize) -> Self {
+    pub(super) unsafe fn along(self, axis: BoxAxis, index: usize) -> Self {
         let index = index.cast_signed();
         // SAFETY: the caller's.
         unsafe {
@@ -131,19 +131,19 @@ impl<T> Ends<T> {
 
 /// # Safety
 /// Promises 1 to 4, for the elements of the axes.
-unsafe fn copy_axes<T: Square>(axes: &[Axis], at: Ends<u8>, streaming: bool) {
+unsafe fn copy_axes<T: Square>(axes: &[BoxAxis], at: Ends<u8>, streaming: bool) {
     let at = Ends { source: at.source.cast::<T>(), target: at.target.cast::<T>() };
     // SAFETY: promises 1 to 4 are the caller's.
     unsafe {
         match near_axis(axes) {
-            Some(near) => turn_axes(axes, near, at, streaming),
+            Some(near) => transpose_axes(axes, near, at, streaming),
             None => copy_rows(axes, at, streaming),
         }
     }
 }
 
 /// The axis along which the source is nearest, if it is another one than that of the target.
-fn near_axis(axes: &[Axis]) -> Option<usize> {
+fn near_axis(axes: &[BoxAxis]) -> Option<usize> {
     let (last, outer) = axes.split_last()?;
     let moving = outer.iter().enumerate().filter(|(_, axis)| axis.source != 0);
     let (near, axis) = moving.min_by_key(|(_, axis)| axis.source.unsigned_abs())?;
@@ -154,7 +154,7 @@ fn near_axis(axes: &[Axis]) -> Option<usize> {
 ///
 /// # Safety
 /// Promises 1, 2 and 6, for these axes.
-unsafe fn walk<T: Copy>(axes: &[Axis], at: Ends<T>, visit: &mut dyn FnMut(Ends<T>)) {
+unsafe fn walk<T: Copy>(axes: &[BoxAxis], at: Ends<T>, visit: &mut dyn FnMut(Ends<T>)) {
     let Some((axis, inner)) = axes.split_first() else { return visit(at) };
     for index in 0..axis.count {
         // SAFETY: the caller's promises.
@@ -168,39 +168,42 @@ unsafe fn walk<T: Copy>(axes: &[Axis], at: Ends<T>, visit: &mut dyn FnMut(Ends<T
 ///
 /// # Safety
 /// Promises 1 to 4, for the elements of the axes.
-unsafe fn turn_axes<T: Square>(axes: &[Axis], near: usize, at: Ends<T>, streaming: bool) {
+unsafe fn transpose_axes<T: Square>(axes: &[BoxAxis], near: usize, at: Ends<T>, streaming: bool) {
     let (mut rows, columns) = (axes[near], axes[axes.len() - 1]);
     let mut at = at;
     if rows.source < 0 {
         // SAFETY: promises 1, 2 and 6: the last row is part of the box.
         at = unsafe { at.along(rows, rows.count - 1) };
-        rows = Axis { source: -rows.source, target: -rows.target, ..rows };
+        rows = BoxAxis { source: -rows.source, target: -rows.target, ..rows };
     }
     let others = axes[..axes.len() - 1].iter().enumerate().filter(|(axis, _)| *axis != near);
-    let mut others: Axes = others.map(|(_, axis)| *axis).collect();
+    let mut others: BoxAxes = others.map(|(_, axis)| *axis).collect();
     others.sort_by_key(|axis| Reverse(axis.source.unsigned_abs()));
-    let far = |axis: &&Axis| axis.source.unsigned_abs() > columns.source.unsigned_abs();
+    let far = |axis: &&BoxAxis| axis.source.unsigned_abs() > columns.source.unsigned_abs();
     let (outer, inner) = others.split_at(others.iter().take_while(far).count());
     let line = stream::LINE.cast_signed() / size_of::<T>().cast_signed();
-    let even = axes[..axes.len() - 1].iter().all(|axis| axis.target % line == 0);
-    let longest = match even || !streaming {
-        true if strip::can(size_of::<T>()) => strip::width(streaming),
+    let aligned_rows = axes[..axes.len() - 1].iter().all(|axis| axis.target % line == 0);
+    let longest = match aligned_rows || !streaming {
+        true if transpose_vectors::can(size_of::<T>()) => transpose_vectors::width(streaming),
         true => RUN,
         false => UNEVEN_RUN,
     } / size_of::<T>();
-    let lead =
-        if even && streaming { at.target.cast::<u8>().align_offset(stream::LINE) } else { 0 };
+    let lead = if aligned_rows && streaming {
+        at.target.cast::<u8>().align_offset(stream::LINE)
+    } else {
+        0
+    };
     let lead = (lead / size_of::<T>()).min(columns.count);
     let each_run = &mut |at: Ends<T>| {
         let mut first = 0;
         while first < columns.count {
             let left = columns.count - first;
             let count = if first < lead { lead } else { longest.min(left) };
-            let face = Face { rows, columns: Axis { count, ..columns } };
+            let face = TransposeFace { rows, columns: BoxAxis { count, ..columns } };
             // SAFETY: promises 1 to 4 and 6: the faces are part of the box.
             unsafe {
                 let at = at.along(columns, first);
-                walk(inner, at, &mut |at| turn(face, at, streaming));
+                walk(inner, at, &mut |at| transpose(face, at, streaming));
             }
             first += count;
         }
@@ -213,8 +216,8 @@ unsafe fn turn_axes<T: Square>(axes: &[Axis], near: usize, at: Ends<T>, streamin
 ///
 /// # Safety
 /// Promises 1 to 4, for the elements of the axes.
-unsafe fn copy_rows<T: Copy>(axes: &[Axis], at: Ends<T>, streaming: bool) {
-    const ONCE: Axis = Axis { count: 1, source: 1, target: 1 };
+unsafe fn copy_rows<T: Copy>(axes: &[BoxAxis], at: Ends<T>, streaming: bool) {
+    const ONCE: BoxAxis = BoxAxis { count: 1, source: 1, target: 1 };
     let (outer, rows, run) = match axes {
         [] => (axes, ONCE, ONCE),
         [run] => (&[][..], ONCE, *run),
@@ -223,16 +226,16 @@ unsafe fn copy_rows<T: Copy>(axes: &[Axis], at: Ends<T>, streaming: bool) {
     let gathers = run.source != 1
         && run.target == 1
         && (run.source < 0 || streaming && run.count * size_of::<T>() >= stream::RUN_BYTES_MIN);
-    let dim = |axis: Axis| {
+    let dim = |axis: BoxAxis| {
         let (source, target) = (usize::try_from(axis.source), usize::try_from(axis.target));
-        Some(Dim { count: axis.count, source: source.ok()?, target: target.ok()? })
+        Some(StridedLoop { count: axis.count, source: source.ok()?, target: target.ok()? })
     };
     let visit = &mut |at: Ends<T>| {
         // SAFETY: promises 1 to 4 and 6: the rows are part of the box.
         unsafe {
             match (dim(rows), dim(run)) {
                 (Some(rows), Some(run)) if !gathers => {
-                    copy_tile(&Tile { rows: Rows::Strided(rows), run }, at, streaming);
+                    copy_tile(&RunTile { rows: TileRows::Strided(rows), run }, at, streaming);
                 }
                 _ => walk(&[rows], at, &mut |at| gather_run(run, at, streaming)),
             }
@@ -249,7 +252,7 @@ pub(super) const GATHERED: usize = 128;
 ///
 /// # Safety
 /// Promises 1 to 4, for the elements of the run.
-unsafe fn gather_run<T: Copy>(run: Axis, at: Ends<T>, streaming: bool) {
+unsafe fn gather_run<T: Copy>(run: BoxAxis, at: Ends<T>, streaming: bool) {
     let mut near = [MaybeUninit::<T>::uninit(); GATHERED];
     for first in (0..run.count).step_by(GATHERED) {
         let count = GATHERED.min(run.count - first);
@@ -262,7 +265,7 @@ unsafe fn gather_run<T: Copy>(run: Axis, at: Ends<T>, streaming: bool) {
         unsafe {
             let into = at.along(run, first).target;
             match (streaming, run.target) {
-                (true, 1) => stream::write_past(from, into.cast(), bytes),
+                (true, 1) => stream::write_non_temporal(from, into.cast(), bytes),
                 (false, 1) => from.copy_to_nonoverlapping(into.cast(), bytes),
                 (_, far) => (0..count).for_each(|index| {
                     let cell = into.offset(index.cast_signed() * far);
@@ -277,13 +280,13 @@ unsafe fn gather_run<T: Copy>(run: Axis, at: Ends<T>, streaming: bool) {
 mod tests {
     use super::*;
 
-    fn check(shape: &[usize], source: &[isize], target: &[isize], expected: &[Axis]) {
+    fn check(shape: &[usize], source: &[isize], target: &[isize], expected: &[BoxAxis]) {
         let axes = arrange(shape, [source, target], |_| {});
         assert_eq!(axes.as_slice(), expected);
     }
 
-    fn axis(count: usize, source: isize, target: isize) -> Axis {
-        Axis { count, source, target }
+    fn axis(count: usize, source: isize, target: isize) -> BoxAxis {
+        BoxAxis { count, source, target }
     }
 
     #[test]
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_axis_of_the_source_makes_it_turned() {
+    fn the_nearest_axis_of_the_source_makes_it_transposed() {
         assert_eq!(near_axis(&[axis(4, 1, 6), axis(6, 4, 1)]), Some(0));
         assert_eq!(near_axis(&[axis(4, 6, 6), axis(6, 1, 1)]), None);
         assert_eq!(near_axis(&[axis(4, 0, 6), axis(6, 4, 1)]), None);

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "calls the raw loops after checking what they ask for")]
 
-use super::walk::{Side, each_offset};
+use super::walk::{NestSide, each_offset};
 use super::{Spread, Twin, combine, combine_two, copy, copy_box, fill, worth_streaming};
 use crate::{Combination, DType, Element, Error, Layout, Nest, Scalar, bytes_of};
 
@@ -27,7 +27,7 @@ pub fn copy_bytes(
     Ok(())
 }
 
-/// Copies elements, past the caches if there are very many; see [`copy`].
+/// Copies elements, with non-temporal stores if there are very many; see [`copy`].
 ///
 /// # Errors
 /// If a buffer is too short.
@@ -41,7 +41,7 @@ pub fn copy_elements<T: Element>(nest: &Nest, source: &[T], target: &mut [T]) ->
     Ok(())
 }
 
-/// Copies a box between two memories, past the caches if it has very many elements; see
+/// Copies a box between two memories, with non-temporal stores if it has very many elements; see
 /// [`copy_box`]. Where the target has several elements at one place, one of them stays.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ fn reaches(shape: &[usize], at: Spread<'_>, elements: usize) -> Result<(), Error
 /// Combines elements into a target; see [`combine`].
 ///
 /// # Errors
-/// If a buffer is too short, or a cell of truth values is neither 0 nor 1.
+/// If a buffer is too short, or a bool cell is neither 0 nor 1.
 pub fn combine_bytes(
     nest: &Nest,
     how: Combination,
@@ -100,8 +100,8 @@ pub fn combine_bytes(
     fits(source.len(), nest.source_span(), bytes)?;
     fits(target.len(), nest.target_span(), bytes)?;
     if how.dtype() == DType::Bool {
-        bools(nest, Side::Source, source)?;
-        bools(nest, Side::Target, target)?;
+        bools(nest, NestSide::Source, source)?;
+        bools(nest, NestSide::Target, target)?;
     }
     // SAFETY: promises 1, 2 and 5 were checked, 3 and 4 are those of the references.
     unsafe { combine(nest, how, source.as_ptr(), target.as_mut_ptr()) };
@@ -131,7 +131,7 @@ pub fn combine_elements<T: Element>(
 /// Combines two sources into a new target; see [`combine_two`].
 ///
 /// # Errors
-/// If a buffer is too short, or a cell of truth values is neither 0 nor 1.
+/// If a buffer is too short, or a bool cell is neither 0 nor 1.
 pub fn combine_two_bytes(
     nests: [&Nest; 2],
     how: Combination,
@@ -144,7 +144,7 @@ pub fn combine_two_bytes(
         fits(source.len(), nest.source_span(), bytes)?;
         fits(target.len(), nest.target_span(), bytes)?;
         if how.dtype() == DType::Bool {
-            bools(nest, Side::Source, source)?;
+            bools(nest, NestSide::Source, source)?;
         }
     }
     let sources = sources.map(<[u8]>::as_ptr);
@@ -184,7 +184,7 @@ fn fits(got: usize, span: usize, element_bytes: usize) -> Result<(), Error> {
 }
 
 /// Refuses bytes other than 0 and 1 in the cells of one side.
-fn bools(nest: &Nest, side: Side, bytes: &[u8]) -> Result<(), Error> {
+fn bools(nest: &Nest, side: NestSide, bytes: &[u8]) -> Result<(), Error> {
     let mut wrong = None;
     each_offset(nest, side, |offset| {
         if bytes[offset] > 1 && wrong.is_none() {

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::simd::{Body, dispatch};
-use super::walk::{Tile, tiles};
+use super::simd::{TileLoop, dispatch};
+use super::walk::{RunTile, tiles};
 use crate::combine::{Apply, Combination, Visitor};
 use crate::nest::Nest;
 
@@ -16,17 +16,17 @@ use crate::nest::Nest;
 /// # Safety
 /// Promises 1 to 5 of [this module](super), for elements of the combination's type.
 pub unsafe fn combine(nest: &Nest, how: Combination, source: *const u8, target: *mut u8) {
-    how.visit(Combine { nest, source, target });
+    how.visit(CombineNest { nest, source, target });
 }
 
 /// The arguments of [`combine`], whose promises they carry.
-struct Combine<'a> {
+struct CombineNest<'a> {
     nest: &'a Nest,
     source: *const u8,
     target: *mut u8,
 }
 
-impl Visitor for Combine<'_> {
+impl Visitor for CombineNest<'_> {
     type Output = ();
 
     fn visit<T: Pod, O: Apply<T>>(self) {
@@ -41,15 +41,15 @@ impl Visitor for Combine<'_> {
     }
 }
 
-/// A tile of both memories. [`Body::run`] asks for promises 1 to 5 for its cells.
+/// A tile of both memories. [`TileLoop::run`] asks for promises 1 to 5 for its cells.
 struct CombineTile<'a, T, O> {
-    tile: &'a Tile<'a>,
+    tile: &'a RunTile<'a>,
     source: *const T,
     target: *mut T,
     operation: PhantomData<O>,
 }
 
-impl<T: Pod, O: Apply<T>> Body for CombineTile<'_, T, O> {
+impl<T: Pod, O: Apply<T>> TileLoop for CombineTile<'_, T, O> {
     #[inline(always)]
     unsafe fn run(self) {
         let run = self.tile.run;

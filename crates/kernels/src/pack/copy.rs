@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "copies through pointers; see the promises of the parent module")]
 
 use super::stream;
-use super::walk::{Share, Tile, tiles_of};
+use super::walk::{NestPart, RunTile, tiles_of};
 use crate::nest::Nest;
 
 /// Runs of at most this many bytes are copied in place; longer ones by the system's routine.
@@ -11,7 +11,7 @@ pub(super) const SHORT_BYTES_MAX: usize = 256;
 
 /// Copies every element of the nest's source to its target.
 ///
-/// With `streaming`, runs of 2 KiB and more are written past the caches; see
+/// With `streaming`, runs of 2 KiB and more are written with non-temporal stores; see
 /// [`worth_streaming`](super::worth_streaming).
 ///
 /// # Safety
@@ -27,19 +27,19 @@ pub unsafe fn copy(
     streaming: bool,
 ) {
     // SAFETY: promises 1 to 4 are the caller's.
-    unsafe { copy_share(nest, Share::ALL, element_bytes, (source, target), streaming) }
+    unsafe { copy_part(nest, NestPart::ALL, element_bytes, (source, target), streaming) }
 }
 
-/// Copies the elements of one share of a nest; see [`copy`]. Several threads may copy one each.
+/// Copies the elements of one part of a nest; see [`copy`]. Several threads may copy one each.
 ///
 /// # Safety
 /// As of [`copy`].
 ///
 /// # Panics
 /// As of [`copy`].
-pub unsafe fn copy_share(
+pub unsafe fn copy_part(
     nest: &Nest,
-    share: Share,
+    part: NestPart,
     element_bytes: usize,
     (source, target): (*const u8, *mut u8),
     streaming: bool,
@@ -53,19 +53,19 @@ pub unsafe fn copy_share(
         other => panic!("got elements of {other} bytes, expected 1, 2, 4, 8 or 16"),
     };
     // SAFETY: promises 1 to 4 are the caller's.
-    unsafe { copy_as((nest, share), source, target, streaming) }
+    unsafe { copy_as((nest, part), source, target, streaming) }
 }
 
 /// # Safety
 /// Promises 1 to 4, for elements of type `T`.
 unsafe fn copy_elements<T: Copy>(
-    (nest, share): (&Nest, Share),
+    (nest, part): (&Nest, NestPart),
     source: *const u8,
     target: *mut u8,
     streaming: bool,
 ) {
     let (source, target) = (source.cast::<T>(), target.cast::<T>());
-    tiles_of(nest, share, |start, tile| {
+    tiles_of(nest, part, |start, tile| {
         // SAFETY: promises 1 to 4 and 6: the tile lies inside of both memories.
         unsafe {
             let at = Ends { source: source.add(start.source), target: target.add(start.target) };
@@ -96,16 +96,16 @@ impl<T> Ends<T> {
 
 /// # Safety
 /// Promises 1 to 4, for the cells of the tile.
-pub(super) unsafe fn copy_tile<T: Copy>(tile: &Tile<'_>, at: Ends<T>, streaming: bool) {
+pub(super) unsafe fn copy_tile<T: Copy>(tile: &RunTile<'_>, at: Ends<T>, streaming: bool) {
     let run = tile.run;
     let bytes = run.count * size_of::<T>();
-    let copy: unsafe fn(&Tile<'_>, Ends<T>) = match (run.source, run.target, run.count) {
+    let copy: unsafe fn(&RunTile<'_>, Ends<T>) = match (run.source, run.target, run.count) {
         (1, 1, _) if streaming && bytes >= stream::RUN_BYTES_MIN => stream_runs,
         (1, 1, 1) => copy_fixed::<T, 1>,
         (1, 1, 2) => copy_fixed::<T, 2>,
         (1, 1, 3) => copy_fixed::<T, 3>,
         (1, 1, 4) => copy_fixed::<T, 4>,
-        (1, 1, _) if bytes < size_of::<Block>() => copy_strided::<T, true, true>,
+        (1, 1, _) if bytes < size_of::<ShortBlock>() => copy_strided::<T, true, true>,
         (1, 1, _) if bytes <= SHORT_BYTES_MAX => copy_short,
         (1, 1, _) => copy_long,
         (1, _, _) => copy_strided::<T, true, false>,
@@ -120,7 +120,7 @@ pub(super) unsafe fn copy_tile<T: Copy>(tile: &Tile<'_>, at: Ends<T>, streaming:
 ///
 /// # Safety
 /// Promises 1 to 4, for the cells of the tile; its runs are `WIDTH` elements without gaps.
-unsafe fn copy_fixed<T: Copy, const WIDTH: usize>(tile: &Tile<'_>, at: Ends<T>) {
+unsafe fn copy_fixed<T: Copy, const WIDTH: usize>(tile: &RunTile<'_>, at: Ends<T>) {
     tile.rows.each(|source, target| {
         // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
         unsafe {
@@ -132,28 +132,28 @@ unsafe fn copy_fixed<T: Copy, const WIDTH: usize>(tile: &Tile<'_>, at: Ends<T>) 
 }
 
 /// What short runs are copied by.
-type Block = [u64; 2];
+type ShortBlock = [u64; 2];
 
 /// Runs of a few vectors, without a call.
 ///
 /// # Safety
 /// Promises 1 to 4, for the cells of the tile; its runs have no gaps and at least a block.
-unsafe fn copy_short<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
+unsafe fn copy_short<T: Copy>(tile: &RunTile<'_>, at: Ends<T>) {
     let bytes = tile.run.count * size_of::<T>();
-    assert!(bytes >= size_of::<Block>(), "shorter runs are copied element by element");
-    let last = bytes - size_of::<Block>();
+    assert!(bytes >= size_of::<ShortBlock>(), "shorter runs are copied element by element");
+    let last = bytes - size_of::<ShortBlock>();
     tile.rows.each(|source, target| {
         // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
         let row = unsafe { at.add(source, target) };
         let copy_block = |offset: usize| {
             // SAFETY: the block ends at most where the row does, as `offset <= last`.
             unsafe {
-                let block = row.source.byte_add(offset).cast::<Block>().read_unaligned();
-                row.target.byte_add(offset).cast::<Block>().write_unaligned(block);
+                let block = row.source.byte_add(offset).cast::<ShortBlock>().read_unaligned();
+                row.target.byte_add(offset).cast::<ShortBlock>().write_unaligned(block);
             }
         };
         // The last block may overlap the one before it: it writes the same bytes again.
-        (0..last).step_by(size_of::<Block>()).for_each(copy_block);
+        (0..last).step_by(size_of::<ShortBlock>()).for_each(copy_block);
         copy_block(last);
     });
 }
@@ -162,7 +162,7 @@ unsafe fn copy_short<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
 ///
 /// # Safety
 /// Promises 1 to 4, for the cells of the tile; its runs have no gaps.
-unsafe fn copy_long<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
+unsafe fn copy_long<T: Copy>(tile: &RunTile<'_>, at: Ends<T>) {
     let bytes = tile.run.count * size_of::<T>();
     tile.rows.each(|source, target| {
         // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
@@ -173,12 +173,13 @@ unsafe fn copy_long<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
     });
 }
 
-/// Long runs, written past the caches, each while the beginning of the next one is on its way. They
-/// follow each other: in turns, loads would wait for stores at the same place of another page.
+/// Long runs, written with non-temporal stores, each while the beginning of the next one is on its
+/// way. They follow each other: if runs alternated, loads would wait for stores at the same place
+/// of another page.
 ///
 /// # Safety
 /// Promises 1 to 4, for the cells of the tile; its runs have no gaps.
-unsafe fn stream_runs<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
+unsafe fn stream_runs<T: Copy>(tile: &RunTile<'_>, at: Ends<T>) {
     let bytes = tile.run.count * size_of::<T>();
     let mut waits: Option<Ends<T>> = None;
     let copy = |row: Ends<T>| {
@@ -188,7 +189,7 @@ unsafe fn stream_runs<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
     tile.rows.each(|source, target| {
         // SAFETY: promises 1 to 4 and 6: the row is part of the tile.
         let row = unsafe { at.add(source, target) };
-        stream::ask(row.source.cast(), bytes);
+        stream::prefetch_run(row.source.cast(), bytes);
         if let Some(before) = waits.replace(row) {
             copy(before);
         }
@@ -203,7 +204,7 @@ unsafe fn stream_runs<T: Copy>(tile: &Tile<'_>, at: Ends<T>) {
 /// # Safety
 /// Promises 1 to 4, for the cells of the tile; a side is `true` only if its stride is 1.
 unsafe fn copy_strided<T: Copy, const SOURCE: bool, const TARGET: bool>(
-    tile: &Tile<'_>,
+    tile: &RunTile<'_>,
     at: Ends<T>,
 ) {
     let from = if SOURCE { 1 } else { tile.run.source };

@@ -6,7 +6,7 @@
 #![allow(unsafe_code, reason = "calls code for instruction sets that were detected")]
 
 /// A loop that the compiler turns into vector code.
-pub(super) trait Body {
+pub(super) trait TileLoop {
     /// Runs it; must be `#[inline(always)]`, so that it is compiled for its caller's vectors.
     ///
     /// # Safety
@@ -19,7 +19,7 @@ pub(super) trait Body {
 /// # Safety
 /// What the loop asks for.
 #[inline]
-pub(super) unsafe fn dispatch<B: Body>(body: B) {
+pub(super) unsafe fn dispatch<B: TileLoop>(body: B) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: promise 7, just detected; the loop's own promises are the caller's.
@@ -33,7 +33,7 @@ pub(super) unsafe fn dispatch<B: Body>(body: B) {
 /// What the loop asks for.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn with_avx2<B: Body>(body: B) {
+unsafe fn with_avx2<B: TileLoop>(body: B) {
     // SAFETY: the loop's own promises are the caller's.
     unsafe { body.run() }
 }

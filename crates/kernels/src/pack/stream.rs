@@ -1,4 +1,4 @@
-//! Writing past the caches.
+//! Non-temporal (streaming) stores.
 //!
 //! An ordinary store first reads the line that it overwrites. For more bytes than the caches
 //! keep, that is a third of the traffic of a copy, and what was in the caches is lost.
@@ -13,8 +13,8 @@ pub(crate) const RUN_BYTES_MIN: usize = 2048;
 /// Movements of fewer bytes stay in the caches.
 pub(super) const TOTAL_BYTES_MIN: usize = 4 << 20;
 
-/// Whether to write so many bytes past the caches: they are more than a rank's share of the last
-/// cache, so nobody would find them there.
+/// Whether to write so many bytes with non-temporal stores: they are more than a rank's share of
+/// the last cache, so no later load would find them there.
 #[must_use]
 pub fn worth_streaming(total_bytes: usize) -> bool {
     total_bytes >= TOTAL_BYTES_MIN
@@ -32,19 +32,20 @@ pub(crate) fn fence() {
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Bytes of the next run that are asked for before a run is copied: processors foresee how a run
-/// goes on, but not where the next one begins.
-const ASK_BYTES: usize = 512;
+/// Bytes of the next run that are prefetched before a run is copied: hardware prefetchers foresee
+/// how a run goes on, but not where the next one begins.
+const PREFETCH_BYTES: usize = 512;
 
-/// Asks for the first lines of a run of so many bytes that will soon be copied; any place will do.
+/// Prefetches the first lines of a run of so many bytes that will soon be copied; any place will
+/// do.
 #[inline]
-pub(super) fn ask(run: *const u8, bytes: usize) {
-    for line in (0..bytes.min(ASK_BYTES)).step_by(LINE) {
+pub(super) fn prefetch_run(run: *const u8, bytes: usize) {
+    for line in (0..bytes.min(PREFETCH_BYTES)).step_by(LINE) {
         prefetch(run.wrapping_add(line));
     }
 }
 
-/// Copies bytes and writes them past the caches; the caller ends with [`fence`].
+/// Copies bytes and writes them with non-temporal stores; the caller ends with [`fence`].
 ///
 /// # Safety
 /// Promises 1 to 4, for `bytes` bytes.
@@ -53,12 +54,12 @@ pub(crate) unsafe fn copy_run(source: *const u8, target: *mut u8, bytes: usize) 
     unsafe { stream_run(source, target, bytes, copy_lines) }
 }
 
-/// Copies bytes that are near and writes them past the caches, one line after the other; the
+/// Copies bytes that are near and writes them with non-temporal stores, one line after the other; the
 /// caller ends with [`fence`].
 ///
 /// # Safety
 /// Promises 1 to 4, for `bytes` bytes.
-pub(crate) unsafe fn write_past(source: *const u8, target: *mut u8, bytes: usize) {
+pub(crate) unsafe fn write_non_temporal(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: the caller's.
     unsafe { stream_run(source, target, bytes, write_lines) }
 }
@@ -85,7 +86,7 @@ unsafe fn stream_run(
     }
 }
 
-/// Copies whole lines that are near: nobody asks for them ahead.
+/// Copies whole lines that are near: they are not prefetched.
 ///
 /// # Safety
 /// As of [`copy_lines`].
@@ -134,9 +135,9 @@ mod x86 {
     use super::LINE;
     use crate::simd::prefetch;
 
-    /// How far ahead lines are asked for: processors with AVX-512 were found to read faster then,
+    /// The prefetch distance in bytes: processors with AVX-512 were found to read faster then,
     /// others not.
-    const AHEAD_BYTES: usize = 2048;
+    const PREFETCH_DISTANCE: usize = 2048;
 
     /// Copies lines with the stores that every processor has.
     ///
@@ -154,9 +155,9 @@ mod x86 {
         }
     }
 
-    /// Stretches of so many bytes are copied side by side, so many lines of each in turn: a
-    /// processor foresees how each of them goes on, and has more on its way than from one place.
-    /// What is left of long ones goes in short ones.
+    /// Stretches of so many bytes are copied side by side, so many lines of each in turn: the
+    /// hardware prefetcher foresees how each of them goes on, and has more on its way than from one
+    /// place. What is left of long ones goes in short ones.
     const STRETCHES: [usize; 2] = [16 << 10, 4 << 10];
     const BESIDE: usize = 4;
     const LINES: usize = 4;
@@ -184,8 +185,8 @@ mod x86 {
             }
         }
         for line in (done..bytes).step_by(LINE) {
-            if FAR && line + AHEAD_BYTES < bytes {
-                prefetch(source.wrapping_add(line + AHEAD_BYTES));
+            if FAR && line + PREFETCH_DISTANCE < bytes {
+                prefetch(source.wrapping_add(line + PREFETCH_DISTANCE));
             }
             // SAFETY: promises 1 to 4, as `line` is below `bytes`; the target is aligned.
             unsafe {
@@ -211,9 +212,9 @@ mod x86 {
         }
     }
 
-    /// Vectors that are read before they are written: taking turns between reading and writing
-    /// more rarely was found to be faster by a fifth.
-    const TURN: usize = 16;
+    /// Vectors that are read before they are written: alternating between reading and writing less
+    /// often was found to be faster by a fifth.
+    const BATCH: usize = 16;
 
     /// Copies lines with stores of half a line.
     ///
@@ -222,12 +223,12 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn copy_wide(source: *const u8, target: *mut u8, bytes: usize) {
         const VECTOR: usize = size_of::<__m256i>();
-        let whole = bytes / (TURN * VECTOR) * (TURN * VECTOR);
+        let whole = bytes / (BATCH * VECTOR) * (BATCH * VECTOR);
         // SAFETY: promises 1 to 4, as all parts are below `bytes`; the target is aligned.
         unsafe {
-            for first in (0..whole).step_by(TURN * VECTOR) {
+            for first in (0..whole).step_by(BATCH * VECTOR) {
                 let read = |at: usize| _mm256_loadu_si256(source.add(first + at * VECTOR).cast());
-                let values: [__m256i; TURN] = std::array::from_fn(read);
+                let values: [__m256i; BATCH] = std::array::from_fn(read);
                 for (at, value) in values.into_iter().enumerate() {
                     _mm256_stream_si256(target.add(first + at * VECTOR).cast(), value);
                 }
@@ -247,9 +248,9 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn stores_of_every_width_copy_the_same() {
-        type Copy = unsafe fn(*const u8, *mut u8, usize);
+        type LineCopy = unsafe fn(*const u8, *mut u8, usize);
         let widest = is_x86_feature_detected!("avx512f");
-        let copies: [(bool, Copy); 4] = [
+        let copies: [(bool, LineCopy); 4] = [
             (true, x86::copy),
             (is_x86_feature_detected!("avx2"), x86::copy_wide),
             (widest, x86::copy_widest::<false>),

@@ -2,27 +2,27 @@
 
 use smallvec::SmallVec;
 
-use crate::nest::{Dim, Level, Loop, Nest, Pair};
+use crate::nest::{Level, LoopNest, Nest, OffsetPair, StridedLoop};
 
 /// The two innermost loops of a nest: runs of elements in rows.
 #[derive(Clone, Copy)]
-pub(super) struct Tile<'a> {
-    pub(super) rows: Rows<'a>,
-    pub(super) run: Dim,
+pub(super) struct RunTile<'a> {
+    pub(super) rows: TileRows<'a>,
+    pub(super) run: StridedLoop,
 }
 
 /// Where the runs of a tile start.
 #[derive(Clone, Copy)]
-pub(super) enum Rows<'a> {
-    Strided(Dim),
-    Listed(&'a [Pair]),
+pub(super) enum TileRows<'a> {
+    Strided(StridedLoop),
+    Listed(&'a [OffsetPair]),
 }
 
 /// One time, in place.
-const ONCE: Dim = Dim { count: 1, source: 1, target: 1 };
+const ONCE: StridedLoop = StridedLoop { count: 1, source: 1, target: 1 };
 
 /// Calls `visit` with the start of every tile.
-pub(super) fn tiles(nest: &Nest, mut visit: impl FnMut(Pair, &Tile<'_>)) {
+pub(super) fn tiles(nest: &Nest, mut visit: impl FnMut(OffsetPair, &RunTile<'_>)) {
     for nest in nest.loops() {
         let (outer, tile) = split(&nest.levels);
         walk(outer, nest.start, &mut |start| visit(start, &tile));
@@ -31,14 +31,14 @@ pub(super) fn tiles(nest: &Nest, mut visit: impl FnMut(Pair, &Tile<'_>)) {
 
 /// One of several parts of a nest: no two have a pair in common, and all together have all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct NestPart {
     /// Which one.
     pub part: usize,
     /// Of how many; at least one.
     pub of: usize,
 }
 
-impl Share {
+impl NestPart {
     /// The only part.
     pub const ALL: Self = Self { part: 0, of: 1 };
 
@@ -50,18 +50,18 @@ impl Share {
         start(self.part)..start(self.part + 1)
     }
 
-    /// Its share of a nest: one of the loops is shorter, and begins later. Where there are lists the
+    /// Its part of a nest: one of the loops is shorter, and begins later. Where there are lists the
     /// first part has everything.
-    fn cut(self, nest: &Loop) -> Option<(Pair, SmallVec<[Level; 8]>)> {
+    fn cut(self, nest: &LoopNest) -> Option<(OffsetPair, SmallVec<[Level; 8]>)> {
         let dims = nest.levels.iter().map(|level| match level {
             Level::Strided(dim) => Some(*dim),
             Level::Listed(_) => None,
         });
-        let dims: Option<SmallVec<[Dim; 8]>> = dims.collect();
+        let dims: Option<SmallVec<[StridedLoop; 8]>> = dims.collect();
         let Some(mut dims) = dims.filter(|dims| !dims.is_empty()) else {
             return (self.part == 0).then(|| (nest.start, nest.levels.iter().cloned().collect()));
         };
-        // Runs are not cut into pieces of less than a few lines.
+        // Runs are not cut into chunks of less than a few lines.
         let grain = |at: usize| if at + 1 == dims.len() { GRAIN } else { 1 };
         let grains = |at: usize| dims[at].count.div_ceil(grain(at));
         let enough = (0..dims.len()).find(|at| grains(*at) >= self.of);
@@ -71,55 +71,59 @@ impl Share {
         let source = nest.start.source + range.start * dim.source;
         let target = nest.start.target + range.start * dim.target;
         let levels = dims.into_iter().map(Level::Strided).collect();
-        (!range.is_empty()).then_some((Pair { source, target }, levels))
+        (!range.is_empty()).then_some((OffsetPair { source, target }, levels))
     }
 }
 
 /// Elements of runs that stay together.
 const GRAIN: usize = 64;
 
-/// Calls `visit` with the start of every tile of a share.
-pub(super) fn tiles_of(nest: &Nest, share: Share, mut visit: impl FnMut(Pair, &Tile<'_>)) {
-    if share == Share::ALL {
+/// Calls `visit` with the start of every tile of a part.
+pub(super) fn tiles_of(
+    nest: &Nest,
+    part: NestPart,
+    mut visit: impl FnMut(OffsetPair, &RunTile<'_>),
+) {
+    if part == NestPart::ALL {
         return tiles(nest, visit);
     }
     for nest in nest.loops() {
-        let Some((start, levels)) = share.cut(nest) else { continue };
+        let Some((start, levels)) = part.cut(nest) else { continue };
         let (outer, tile) = split(&levels);
         walk(outer, start, &mut |start| visit(start, &tile));
     }
 }
 
-fn split(levels: &[Level]) -> (&[Level], Tile<'_>) {
+fn split(levels: &[Level]) -> (&[Level], RunTile<'_>) {
     match levels {
-        [] => (levels, Tile { rows: Rows::Strided(ONCE), run: ONCE }),
+        [] => (levels, RunTile { rows: TileRows::Strided(ONCE), run: ONCE }),
         [outer @ .., Level::Listed(pairs)] => {
-            (outer, Tile { rows: Rows::Listed(pairs), run: ONCE })
+            (outer, RunTile { rows: TileRows::Listed(pairs), run: ONCE })
         }
-        [Level::Strided(run)] => (&[], Tile { rows: Rows::Strided(ONCE), run: *run }),
+        [Level::Strided(run)] => (&[], RunTile { rows: TileRows::Strided(ONCE), run: *run }),
         [outer @ .., rows, Level::Strided(run)] => {
             let rows = match rows {
-                Level::Strided(dim) => Rows::Strided(*dim),
-                Level::Listed(pairs) => Rows::Listed(pairs),
+                Level::Strided(dim) => TileRows::Strided(*dim),
+                Level::Listed(pairs) => TileRows::Listed(pairs),
             };
-            (outer, Tile { rows, run: *run })
+            (outer, RunTile { rows, run: *run })
         }
     }
 }
 
-fn walk(levels: &[Level], start: Pair, visit: &mut dyn FnMut(Pair)) {
+fn walk(levels: &[Level], start: OffsetPair, visit: &mut dyn FnMut(OffsetPair)) {
     let Some((level, inner)) = levels.split_first() else { return visit(start) };
     let rows = match level {
-        Level::Strided(dim) => Rows::Strided(*dim),
-        Level::Listed(pairs) => Rows::Listed(pairs),
+        Level::Strided(dim) => TileRows::Strided(*dim),
+        Level::Listed(pairs) => TileRows::Listed(pairs),
     };
     rows.each(|source, target| {
-        let start = Pair { source: start.source + source, target: start.target + target };
+        let start = OffsetPair { source: start.source + source, target: start.target + target };
         walk(inner, start, visit);
     });
 }
 
-impl Rows<'_> {
+impl TileRows<'_> {
     /// Calls `visit` with the source and target offset of every row.
     #[inline(always)]
     pub(super) fn each(&self, mut visit: impl FnMut(usize, usize)) {
@@ -139,13 +143,14 @@ impl Rows<'_> {
 }
 
 /// One side of a nest, element by element, as offsets.
-pub(super) fn each_offset(nest: &Nest, side: Side, mut visit: impl FnMut(usize)) {
-    let pick = |pair: Pair| if side == Side::Source { pair.source } else { pair.target };
+pub(super) fn each_offset(nest: &Nest, side: NestSide, mut visit: impl FnMut(usize)) {
+    let pick = |pair: OffsetPair| if side == NestSide::Source { pair.source } else { pair.target };
     tiles(nest, |start, tile| {
         tile.rows.each(|source, target| {
             for at in 0..tile.run.count {
-                let inner = Pair { source: at * tile.run.source, target: at * tile.run.target };
-                visit(pick(start) + pick(Pair { source, target }) + pick(inner));
+                let inner =
+                    OffsetPair { source: at * tile.run.source, target: at * tile.run.target };
+                visit(pick(start) + pick(OffsetPair { source, target }) + pick(inner));
             }
         });
     });
@@ -153,7 +158,7 @@ pub(super) fn each_offset(nest: &Nest, side: Side, mut visit: impl FnMut(usize))
 
 /// A side of a nest.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum NestSide {
     Source,
     Target,
 }
@@ -164,9 +169,9 @@ mod tests {
     use crate::Layout;
     use pantile_geometry::{IndexSet, Slab};
 
-    fn pairs(nest: &Nest, share: Share) -> Vec<(usize, usize)> {
+    fn pairs(nest: &Nest, part: NestPart) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
-        tiles_of(nest, share, |start, tile| {
+        tiles_of(nest, part, |start, tile| {
             tile.rows.each(|source, target| {
                 for at in 0..tile.run.count {
                     let inner = (at * tile.run.source, at * tile.run.target);
@@ -178,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_together_have_every_pair_once() {
+    fn parts_together_have_every_pair_once() {
         let layout = |axes: &[IndexSet], shape: &[usize]| {
             let axes = axes.iter().map(|set| set.indices().clone()).collect();
             Layout::of(&Slab { axes }, shape).expect("a region of the shape")
@@ -197,11 +202,11 @@ mod tests {
         ] {
             let nest =
                 Nest::joint(&source, &Layout::dense(2, source.len())).expect("equal lengths");
-            let mut all = pairs(&nest, Share::ALL);
+            let mut all = pairs(&nest, NestPart::ALL);
             assert_eq!(all.len(), source.len());
             all.sort_unstable();
             for of in 1..9 {
-                let shares = (0..of).flat_map(|part| pairs(&nest, Share { part, of }));
+                let shares = (0..of).flat_map(|part| pairs(&nest, NestPart { part, of }));
                 let mut shares: Vec<_> = shares.collect();
                 shares.sort_unstable();
                 assert_eq!(shares, all, "{of} shares of {nest:?}");

@@ -6,9 +6,9 @@ use crate::{Combination, DType, Error, ExactSum, identity};
 
 /// How the elements of an output are folded into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fold {
-    /// The sum. Of floats the exact one, as the words of an [`ExactSum`]; integers wrap; of truth
-    /// values *or*.
+pub enum LaneFold {
+    /// The sum. Of floats the exact one, as the words of an [`ExactSum`]; integers wrap; of bools
+    /// *or*.
     Sum,
     /// The sum of floats in an order that is quick: every step rounds.
     Plain,
@@ -22,14 +22,14 @@ pub enum Fold {
         /// What the sum is divided by; NaN if it is 0.
         count: u64,
     },
-    /// The product. Integers wrap; of truth values *and*. The product of floats depends on their
+    /// The product. Integers wrap; of bools *and*. The product of floats depends on their
     /// order: see [`tree_product`](super::tree_product).
     Prod,
     /// The smallest; NaN if one is NaN (the positive quiet one), -0.0 below +0.0.
     Min,
     /// The largest; NaN if one is NaN (the positive quiet one), -0.0 below +0.0.
     Max,
-    /// Whether one is true. Truth values only, as the next two.
+    /// Whether one is true. Bools only, as the next two.
     Any,
     /// Whether all are true.
     All,
@@ -39,7 +39,7 @@ pub enum Fold {
 
 /// What an output is folded into, one for each element of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct FoldCell {
     /// The type of its elements.
     pub dtype: DType,
     /// How many elements it has: one, or the words of an [`ExactSum`].
@@ -48,12 +48,12 @@ pub struct Cell {
     pub operator: Operator,
 }
 
-impl Fold {
+impl LaneFold {
     /// The cells for outputs of a type.
     ///
     /// # Errors
     /// If there is no such fold of that type.
-    pub fn cell(self, dtype: DType) -> Result<Cell, Error> {
+    pub fn cell(self, dtype: DType) -> Result<FoldCell, Error> {
         let float = matches!(dtype, DType::F32 | DType::F64);
         let (operator, counts) = match self {
             Self::Sum if float => (Operator::Sum, ExactSum::WORDS),
@@ -75,10 +75,10 @@ impl Fold {
             Self::All => (Operator::And, 0),
         };
         if counts > 0 {
-            return Ok(Cell { dtype: DType::I64, elements: counts, operator });
+            return Ok(FoldCell { dtype: DType::I64, elements: counts, operator });
         }
         Combination::new(dtype, operator)?;
-        Ok(Cell { dtype, elements: 1, operator })
+        Ok(FoldCell { dtype, elements: 1, operator })
     }
 
     /// Makes cells those of no elements; those of [`Rounded`](Self::Rounded) need no start and
@@ -100,7 +100,7 @@ impl Fold {
     }
 }
 
-impl Cell {
+impl FoldCell {
     /// Its size in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
@@ -109,7 +109,7 @@ impl Cell {
 }
 
 /// The number of cells in so many bytes.
-pub(super) fn whole(bytes: usize, cell: Cell) -> Result<usize, Error> {
+pub(super) fn whole(bytes: usize, cell: FoldCell) -> Result<usize, Error> {
     if !bytes.is_multiple_of(cell.bytes()) {
         return Err(pantile_lanes::Error::Misfit { dtype: cell.dtype, bytes }.into());
     }

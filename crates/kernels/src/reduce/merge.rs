@@ -2,13 +2,13 @@
 
 use bytemuck::Pod;
 
-use super::Fold;
+use super::LaneFold;
 use super::fold::whole;
 use super::rounded::write_rounded;
 use crate::combine::{Apply, Visitor};
 use crate::{Combination, DType, Error, ExactSum};
 
-impl Fold {
+impl LaneFold {
     /// How parts of the elements are folded, each into cells of its own, for [`merge`](Self::merge)
     /// to make them those of all. None if the result depends on the order of the elements.
     #[must_use]
@@ -85,7 +85,7 @@ impl Visitor for Merge<'_> {
 mod tests {
     use super::*;
 
-    fn check(fold: Fold, dtype: DType, cells: &[u8], part: &[u8]) -> Result<Vec<u8>, Error> {
+    fn check(fold: LaneFold, dtype: DType, cells: &[u8], part: &[u8]) -> Result<Vec<u8>, Error> {
         let mut merged = cells.to_vec();
         fold.merge(dtype, &mut merged, part)?;
         Ok(merged)
@@ -101,29 +101,29 @@ mod tests {
     #[test]
     fn parts_become_all() {
         let (one, other) = (sum_of(&[1e300, 1.0]), sum_of(&[-1e300, 2.5, -4.0]));
-        let all = check(Fold::Sum, DType::F64, &one, &other);
+        let all = check(LaneFold::Sum, DType::F64, &one, &other);
         assert_eq!(all, Ok(sum_of(&[-0.5])), "the words are those of one sum");
-        let mean = check(Fold::Rounded { count: 4 }, DType::F64, &[7; 8], &sum_of(&[1.0, 2.0]));
+        let mean = check(LaneFold::Rounded { count: 4 }, DType::F64, &[7; 8], &sum_of(&[1.0, 2.0]));
         assert_eq!(mean, Ok(0.75_f64.to_ne_bytes().to_vec()));
-        let sum = check(Fold::Rounded { count: 1 }, DType::F32, &[7; 4], &sum_of(&[1.0, 2.0]));
+        let sum = check(LaneFold::Rounded { count: 1 }, DType::F32, &[7; 4], &sum_of(&[1.0, 2.0]));
         assert_eq!(sum, Ok(3_f32.to_ne_bytes().to_vec()));
-        assert_eq!(check(Fold::Sum, DType::U8, &[250, 1], &[10, 2]), Ok(vec![4, 3]));
-        assert_eq!(check(Fold::Prod, DType::U8, &[3, 1], &[10, 2]), Ok(vec![30, 2]));
-        assert_eq!(check(Fold::Max, DType::I8, &[0xFF], &[3]), Ok(vec![3]));
-        assert_eq!(check(Fold::All, DType::Bool, &[1, 1], &[1, 0]), Ok(vec![1, 0]));
-        assert_eq!(check(Fold::Any, DType::Bool, &[0, 1], &[0, 0]), Ok(vec![0, 1]));
+        assert_eq!(check(LaneFold::Sum, DType::U8, &[250, 1], &[10, 2]), Ok(vec![4, 3]));
+        assert_eq!(check(LaneFold::Prod, DType::U8, &[3, 1], &[10, 2]), Ok(vec![30, 2]));
+        assert_eq!(check(LaneFold::Max, DType::I8, &[0xFF], &[3]), Ok(vec![3]));
+        assert_eq!(check(LaneFold::All, DType::Bool, &[1, 1], &[1, 0]), Ok(vec![1, 0]));
+        assert_eq!(check(LaneFold::Any, DType::Bool, &[0, 1], &[0, 0]), Ok(vec![0, 1]));
         let counts = [3_i64, 4].map(i64::to_ne_bytes);
-        let count = check(Fold::Count, DType::Bool, &counts[0], &counts[1]);
+        let count = check(LaneFold::Count, DType::Bool, &counts[0], &counts[1]);
         assert_eq!(count, Ok(7_i64.to_ne_bytes().to_vec()));
     }
 
     #[test]
     fn what_cannot_be_merged_is_refused() {
-        assert_eq!(Fold::Plain.of_parts(), None);
-        let plain = check(Fold::Plain, DType::F64, &[0; 8], &[0; 8]);
+        assert_eq!(LaneFold::Plain.of_parts(), None);
+        let plain = check(LaneFold::Plain, DType::F64, &[0; 8], &[0; 8]);
         assert!(matches!(plain, Err(Error::Unsupported { .. })), "{plain:?}");
-        let fewer = check(Fold::Sum, DType::U8, &[0; 3], &[0; 2]);
+        let fewer = check(LaneFold::Sum, DType::U8, &[0; 3], &[0; 2]);
         assert_eq!(fewer, Err(Error::Counts { what: "cells", got: 2, expected: 3 }));
-        assert!(check(Fold::Sum, DType::U16, &[0; 3], &[0; 3]).is_err(), "not whole");
+        assert!(check(LaneFold::Sum, DType::U16, &[0; 3], &[0; 3]).is_err(), "not whole");
     }
 }

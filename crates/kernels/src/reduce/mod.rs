@@ -15,8 +15,8 @@ mod rounded;
 mod run;
 mod state;
 
-pub use fold::{Cell, Fold};
-pub use product::{Factor, LEAF, product_of_leaf, product_of_leaves, tree_product};
+pub use fold::{FoldCell, LaneFold};
+pub use product::{LEAF, ProductFactor, product_of_leaf, product_of_leaves, tree_product};
 pub(crate) use rounded::Sums;
 pub use run::{Folds, reduce, reduce_raw};
 

@@ -18,7 +18,7 @@ use crate::{Complex, Element};
 pub const LEAF: usize = 256;
 
 /// A type whose products depend on their order.
-pub trait Factor: Element {
+pub trait ProductFactor: Element {
     /// The product of no factors.
     const ONE: Self;
 
@@ -29,7 +29,7 @@ pub trait Factor: Element {
 
 macro_rules! factors {
     ($($type:ty => $one:expr),* $(,)?) => {$(
-        impl Factor for $type {
+        impl ProductFactor for $type {
             const ONE: Self = $one;
 
             #[inline]
@@ -48,12 +48,12 @@ factors! {
 }
 
 /// The product of the factors of one leaf, from the first to the last; one if there are none.
-pub fn product_of_leaf<T: Factor>(factors: impl IntoIterator<Item = T>) -> T {
+pub fn product_of_leaf<T: ProductFactor>(factors: impl IntoIterator<Item = T>) -> T {
     factors.into_iter().reduce(T::times).unwrap_or(T::ONE)
 }
 
 /// The product of leaves, pairwise by position; one if there are none. The leaves are used up.
-pub fn product_of_leaves<T: Factor>(leaves: &mut [T]) -> T {
+pub fn product_of_leaves<T: ProductFactor>(leaves: &mut [T]) -> T {
     let mut count = leaves.len();
     while count > 1 {
         for pair in 0..count / 2 {
@@ -74,7 +74,7 @@ pub fn product_of_leaves<T: Factor>(leaves: &mut [T]) -> T {
 ///
 /// assert_eq!(tree_product([2.0, 3.0, 7.0]), 42.0);
 /// ```
-pub fn tree_product<T: Factor>(factors: impl IntoIterator<Item = T>) -> T {
+pub fn tree_product<T: ProductFactor>(factors: impl IntoIterator<Item = T>) -> T {
     let mut factors = factors.into_iter().peekable();
     let mut leaves = Vec::new();
     while factors.peek().is_some() {

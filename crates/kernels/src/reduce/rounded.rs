@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use crate::exact::{COUNT_MAX, Cells, Columns, Levels, PART, Rounds};
+use crate::exact::{COUNT_MAX, ColumnAccumulators, ColumnSums, CompensatedSums, PART, Rounds};
 use crate::simd::Vectors;
 use crate::{DType, ExactSum};
 
@@ -10,11 +10,11 @@ use crate::{DType, ExactSum};
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     /// Exact sums of columns.
-    pub(crate) columns: Columns,
+    pub(crate) columns: ColumnAccumulators,
     /// The words of those that are not in cells.
     words: Vec<[i64; ExactSum::WORDS]>,
     /// Sums that are quick.
-    pub(super) levels: Levels,
+    pub(super) compensated: CompensatedSums,
     /// The quick sums that are not certain.
     pub(super) open: Vec<usize>,
 }
@@ -27,9 +27,9 @@ impl Sums {
         self.words.resize(columns, [0; ExactSum::WORDS]);
     }
 
-    /// The windows and the words of these columns.
-    pub(super) fn parts(&mut self) -> (&mut Columns, Cells<'_>) {
-        (&mut self.columns, Cells { sums: &mut self.words, first: 0, stride: 1 })
+    /// The binned accumulators and the words of these columns.
+    pub(super) fn parts(&mut self) -> (&mut ColumnAccumulators, ColumnSums<'_>) {
+        (&mut self.columns, ColumnSums { sums: &mut self.words, first: 0, stride: 1 })
     }
 
     /// The exact sums of all columns.
@@ -61,7 +61,7 @@ pub(super) fn write_rounded(sum: &ExactSum, (dtype, count): (DType, u64), cell: 
 }
 
 /// Where the cells of sums are: the first, and how far the next one is.
-type Places = (usize, isize);
+type CellPlaces = (usize, isize);
 
 impl Rounded<'_> {
     /// True if there is a quick way that may be certain.
@@ -75,22 +75,22 @@ impl Rounded<'_> {
         write_rounded(sum, (self.dtype, self.count), &mut self.bytes[at..at + size]);
     }
 
-    /// Rounds the quick sums to cells, and notes those that are not certain.
-    pub(super) fn round(&mut self, sums: &mut Sums, places: Places) {
+    /// Rounds the quick sums to cells, and records those that are not certain.
+    pub(super) fn round(&mut self, sums: &mut Sums, places: CellPlaces) {
         match self.dtype {
             DType::F32 => self.round_to::<f32>(sums, places),
             _ => self.round_to::<f64>(sums, places),
         }
     }
 
-    fn round_to<T: Rounds + Pod>(&mut self, sums: &mut Sums, (start, stride): Places) {
+    fn round_to<T: Rounds + Pod>(&mut self, sums: &mut Sums, (start, stride): CellPlaces) {
         let cells: &mut [T] = bytemuck::cast_slice_mut(self.bytes);
         let (mut results, mut certain) = ([T::default(); PART], [true; PART]);
         sums.open.clear();
         let mut first = 0;
         loop {
             let which = (first, self.count);
-            let done = sums.levels.round(which, &mut results, &mut certain, self.vectors);
+            let done = sums.compensated.round(which, &mut results, &mut certain, self.vectors);
             if done == 0 {
                 return;
             }

@@ -2,24 +2,24 @@
 
 #![allow(unsafe_code, reason = "works through pointers; see the promises of `lanes`")]
 
-use super::Fold;
+use super::LaneFold;
 use std::ops::Range;
 
 use super::rounded::Sums;
-use super::state::{Block, State};
+use super::state::{OutputBlock, OutputState};
 use smallvec::SmallVec;
 
 use crate::Error;
 use crate::lanes::{
-    Frame, Program, RawSource, Scratch, Source, Walk, add_sources, ask_for_rows, check_sources,
-    counted, fill_scalars, joins_rows, load_block, reads_in_place, repeat_rows,
+    BlockFrame, DomainWalk, LoopProgram, RawSource, Scratch, Source, add_sources, check_sources,
+    counted, fill_scalars, joins_rows, load_block, prefetch_rows, reads_in_place, repeat_rows,
 };
 
 /// What outputs are folded into.
 #[derive(Debug)]
 pub struct Folds<'a, 'b> {
     /// How each output is folded.
-    pub folds: &'a [Fold],
+    pub folds: &'a [LaneFold],
     /// The cells of each output, started or with what other reductions gave.
     pub cells: &'a mut [&'b mut [u8]],
     /// The cell of position 0.
@@ -33,7 +33,7 @@ pub struct Folds<'a, 'b> {
 /// # Errors
 /// As of [`reduce_raw`]; a [`Source::Buffer`] is refused, because there are no buffers.
 pub fn reduce(
-    program: &Program,
+    program: &LoopProgram,
     shape: &[usize],
     sources: &[Source<'_>],
     folds: &mut Folds<'_, '_>,
@@ -62,7 +62,7 @@ pub fn reduce(
 /// # Safety
 /// Promises 1 and 2 of [`lanes`](crate::lanes).
 pub unsafe fn reduce_raw(
-    program: &Program,
+    program: &LoopProgram,
     shape: &[usize],
     sources: &[RawSource<'_>],
     folds: &mut Folds<'_, '_>,
@@ -80,11 +80,11 @@ pub unsafe fn reduce_raw(
     let folded = shape.iter().zip(*strides).filter(|(_, step)| **step == 0);
     let folded = folded.fold(1, |all: usize, (extent, _)| all.saturating_mul(*extent));
     // One by one where they stay: states are long, and moving a list of them takes its time.
-    let mut states: SmallVec<[State<'_>; 4]> = SmallVec::new();
+    let mut states: SmallVec<[OutputState<'_>; 4]> = SmallVec::new();
     for (((fold, dtype), cells), sums) in folds.iter().zip(outputs).zip(cells.iter_mut()).zip(sums)
     {
         let sums = (sums, program.vectors());
-        states.push(State::new(*fold, *dtype, cells, sums, (total, folded))?);
+        states.push(OutputState::new(*fold, *dtype, cells, sums, (total, folded))?);
     }
     if shape.contains(&0) {
         return nothing(shape, (*offset, strides), walk, &mut states);
@@ -96,8 +96,9 @@ pub unsafe fn reduce_raw(
     walk.arrange_for(sources.len());
     frame.prepare(program);
     fill_scalars(program, sources, frame);
-    let turn = 0..states.len();
-    let mut run = Run { program, sources, walk, frame, states: &mut states, turn };
+    let outputs_in_turn = 0..states.len();
+    let mut run =
+        ReductionRun { program, sources, walk, frame, states: &mut states, outputs_in_turn };
     // SAFETY: the promises are the caller's; the sources were checked.
     unsafe { run.all() };
     Ok(())
@@ -107,15 +108,15 @@ pub unsafe fn reduce_raw(
 fn nothing(
     shape: &[usize],
     (offset, strides): (isize, &[isize]),
-    walk: &mut Walk,
-    states: &mut [State<'_>],
+    walk: &mut DomainWalk,
+    states: &mut [OutputState<'_>],
 ) -> Result<(), Error> {
     let kept: SmallVec<[usize; 8]> = shape
         .iter()
         .zip(strides)
         .map(|(extent, step)| if *step == 0 { 1 } else { *extent })
         .collect();
-    if kept.contains(&0) || !states.iter().any(State::is_rounded) {
+    if kept.contains(&0) || !states.iter().any(OutputState::is_rounded) {
         return Ok(());
     }
     walk.over(&kept);
@@ -138,24 +139,24 @@ fn nothing(
     }
 }
 
-/// Columns whose windows stay in the first cache.
+/// Columns whose binned accumulators stay in the first cache.
 pub(super) const COLUMNS: usize = 1024;
 
 /// Columns that are folded alone take so much longer than beside others.
 pub(super) const ALONE: usize = 16;
 
 /// A reduction on its way. Made after the sources and the cells were checked.
-struct Run<'a, 'b> {
-    program: &'a Program,
+struct ReductionRun<'a, 'b> {
+    program: &'a LoopProgram,
     sources: &'a [RawSource<'a>],
-    walk: &'a mut Walk,
-    frame: &'a mut Frame,
-    states: &'a mut [State<'b>],
+    walk: &'a mut DomainWalk,
+    frame: &'a mut BlockFrame,
+    states: &'a mut [OutputState<'b>],
     /// The outputs that are folded.
-    turn: Range<usize>,
+    outputs_in_turn: Range<usize>,
 }
 
-impl Run<'_, '_> {
+impl ReductionRun<'_, '_> {
     /// # Safety
     /// Promises 1 and 2 of `lanes`; the sources were checked.
     unsafe fn all(&mut self) {
@@ -164,7 +165,7 @@ impl Run<'_, '_> {
         let columns = self.walk.stride(operand) != 0;
         let block = match columns {
             true => longest.min(COLUMNS),
-            // What is only read need not be cut: whoever folds it goes on without a pause.
+            // What is only read need not be cut: the fold goes on without a pause.
             false if reads_in_place(self.program, self.sources, self.walk) => row,
             false => longest,
         };
@@ -174,7 +175,7 @@ impl Run<'_, '_> {
             // SAFETY: the promises are the caller's.
             return unsafe { self.sum_rows(rows) };
         }
-        ask_for_rows(self.program, self.sources, self.walk, self.frame);
+        prefetch_rows(self.program, self.sources, self.walk, self.frame);
         loop {
             if columns {
                 // Every element of a row has a cell of its own: all rows of a block of columns.
@@ -219,14 +220,14 @@ impl Run<'_, '_> {
     /// Whether several rows can be computed and folded as one block.
     fn joins_rows(&mut self) -> bool {
         self.walk.folded_rows().is_some()
-            && self.states.iter().all(State::takes_rows)
+            && self.states.iter().all(OutputState::takes_rows)
             && joins_rows(self.sources, self.walk, self.frame)
     }
 
     /// Whether rows of cells of their own can be computed and summed as one block.
     fn sums_rows(&mut self) -> bool {
         self.walk.kept_rows().is_some()
-            && self.states.iter().all(State::sums_rows)
+            && self.states.iter().all(OutputState::sums_rows)
             && joins_rows(self.sources, self.walk, self.frame)
     }
 
@@ -246,7 +247,7 @@ impl Run<'_, '_> {
             let (place, _) = self.walk.offsets(operand, 0);
             let (program, frame) = (self.program, &*self.frame);
             for (output, state) in self.states.iter_mut().enumerate() {
-                let block = Block { program, frame, output, count };
+                let block = OutputBlock { program, frame, output, count };
                 // SAFETY: the output of the block was just computed.
                 unsafe { state.sum_rows(block, row, (place, step)) };
             }
@@ -285,11 +286,11 @@ impl Run<'_, '_> {
             if open.is_empty() {
                 continue;
             }
-            self.turn = output..output + 1;
+            self.outputs_in_turn = output..output + 1;
             self.states[output].set_exact(true);
             again(self, &open);
             self.states[output].set_exact(false);
-            self.turn = 0..self.states.len();
+            self.outputs_in_turn = 0..self.states.len();
         }
     }
 
@@ -320,23 +321,23 @@ impl Run<'_, '_> {
             // SAFETY: the promises are the caller's.
             unsafe { self.compute_rows(most, count) };
             let (program, frame) = (self.program, &*self.frame);
-            for output in self.turn.clone() {
+            for output in self.outputs_in_turn.clone() {
                 let state = &mut self.states[output];
                 // SAFETY: the output of the block was just computed.
-                unsafe { state.fold_rows(Block { program, frame, output, count }) };
+                unsafe { state.fold_rows(OutputBlock { program, frame, output, count }) };
             }
             self.walk.skip_rows(rows - 1);
             if !self.walk.advance_folded() {
                 break;
             }
         }
-        self.states[self.turn.clone()].iter_mut().for_each(State::close);
+        self.states[self.outputs_in_turn.clone()].iter_mut().for_each(OutputState::close);
     }
 
-    /// Turns to the cells of a block.
+    /// Selects the cells of a block.
     fn open(&mut self, (first, count): (usize, usize)) {
         let place = self.walk.offsets(self.sources.len(), first);
-        let states = &mut self.states[self.turn.clone()];
+        let states = &mut self.states[self.outputs_in_turn.clone()];
         states.iter_mut().for_each(|state| state.open(place, count));
     }
 
@@ -357,19 +358,19 @@ impl Run<'_, '_> {
                         continue;
                     }
                     self.check(block.1);
-                    self.program.run(self.frame.slots(), self.frame.fronts(), block.1);
+                    self.program.run(self.frame.slots(), self.frame.prefetch_streams(), block.1);
                 }
                 let (program, frame, count) = (self.program, &*self.frame, block.1);
-                for output in self.turn.clone() {
+                for output in self.outputs_in_turn.clone() {
                     let state = &mut self.states[output];
                     // SAFETY: the output of the block was just computed.
-                    unsafe { state.fold(Block { program, frame, output, count }) };
+                    unsafe { state.fold(OutputBlock { program, frame, output, count }) };
                 }
             }
             if !self.walk.advance_folded() {
                 break;
             }
         }
-        self.states[self.turn.clone()].iter_mut().for_each(State::close);
+        self.states[self.outputs_in_turn.clone()].iter_mut().for_each(OutputState::close);
     }
 }

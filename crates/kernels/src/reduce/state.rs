@@ -7,19 +7,19 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 use pantile_geometry::Operator;
 
-use super::Fold;
+use super::LaneFold;
 use super::fold::whole;
 use super::rounded::{Rounded, Sums};
 use crate::combine::{Apply, Visitor};
-use crate::exact::{Adder, Cells, Columns, Lanes, NAN, NAN_F32, Widen};
-use crate::lanes::{Frame, Program};
-use crate::simd::{Body, Vectors};
+use crate::exact::{Adder, ColumnAccumulators, ColumnSums, CompensatedLanes, NAN, NAN_F32, Widen};
+use crate::lanes::{BlockFrame, LoopProgram};
+use crate::simd::{VectorLoop, Vectors};
 use crate::{Combination, DType, Error, ExactSum};
 
 /// The cells of one output.
-pub(super) struct State<'a> {
+pub(super) struct OutputState<'a> {
     dtype: DType,
-    kind: Kind<'a>,
+    kind: CellState<'a>,
     cells: usize,
     vectors: Vectors,
     /// The cell of the first element, and how far that of the next one is.
@@ -32,26 +32,26 @@ pub(super) struct State<'a> {
     /// Numbers of a cell are few.
     few: bool,
     /// The quick sum of the cell, if it is one for all elements.
-    lanes: Lanes,
+    lanes: CompensatedLanes,
 }
 
-/// Numbers of a cell up to which quick sums are quicker than windows.
+/// Numbers of a cell up to which quick sums are quicker than binned accumulators.
 pub(super) const FEW: usize = 1024;
 
-enum Kind<'a> {
-    Sum { sums: &'a mut [[i64; ExactSum::WORDS]], columns: &'a mut Columns },
+enum CellState<'a> {
+    Sum { sums: &'a mut [[i64; ExactSum::WORDS]], columns: &'a mut ColumnAccumulators },
     Rounded(Rounded<'a>, &'a mut Sums),
     Count(&'a mut [i64]),
     Combine(Combination, &'a mut [u8]),
 }
 
-impl<'a> State<'a> {
+impl<'a> OutputState<'a> {
     /// The state of some cells, for numbers of so many bytes in all, and so many to a cell.
     ///
     /// # Errors
     /// If there is no such fold of that type, or the bytes are not whole or aligned cells.
     pub(super) fn new(
-        fold: Fold,
+        fold: LaneFold,
         dtype: DType,
         bytes: &'a mut [u8],
         (sums, vectors): (&'a mut Sums, Vectors),
@@ -65,16 +65,16 @@ impl<'a> State<'a> {
         }
         let kind = if cell.elements > 1 {
             let words: &mut [i64] = bytemuck::try_cast_slice_mut(bytes).map_err(|_| misfit)?;
-            Kind::Sum { sums: words.as_chunks_mut().0, columns: &mut sums.columns }
-        } else if let Fold::Rounded { count } = fold {
-            Kind::Rounded(Rounded { bytes, dtype, count, vectors, exact: false }, sums)
-        } else if fold == Fold::Count {
-            Kind::Count(bytemuck::try_cast_slice_mut(bytes).map_err(|_| misfit)?)
+            CellState::Sum { sums: words.as_chunks_mut().0, columns: &mut sums.columns }
+        } else if let LaneFold::Rounded { count } = fold {
+            CellState::Rounded(Rounded { bytes, dtype, count, vectors, exact: false }, sums)
+        } else if fold == LaneFold::Count {
+            CellState::Count(bytemuck::try_cast_slice_mut(bytes).map_err(|_| misfit)?)
         } else {
-            Kind::Combine(Combination::new(dtype, cell.operator)?, bytes)
+            CellState::Combine(Combination::new(dtype, cell.operator)?, bytes)
         };
         let (sum, adder) = (ExactSum::new(), Adder::new(total, vectors));
-        let (few, lanes) = (folded <= FEW, Lanes::ZERO);
+        let (few, lanes) = (folded <= FEW, CompensatedLanes::ZERO);
         Ok(Self {
             dtype,
             kind,
@@ -98,20 +98,20 @@ impl<'a> State<'a> {
         Err(Error::Reach { lowest, highest, elements: self.cells })
     }
 
-    /// Turns to the cell at a place, or to that of each of `count` columns.
+    /// Selects the cell at a place, or to that of each of `count` columns.
     pub(super) fn open(&mut self, (place, stride): (isize, isize), count: usize) {
         // The places were checked to be those of cells.
         (self.first, self.stride, self.count) = (place.cast_unsigned(), stride, count);
         let quick = self.is_quick();
         match &mut self.kind {
-            Kind::Sum { sums, .. } if stride == 0 => {
+            CellState::Sum { sums, .. } if stride == 0 => {
                 self.sum = ExactSum::read_few(&sums[self.first]);
             }
-            Kind::Sum { columns, .. } => columns.open(count),
-            Kind::Rounded(..) if quick && stride == 0 => self.lanes = Lanes::ZERO,
-            Kind::Rounded(_, sums) if quick => sums.levels.open(count),
-            Kind::Rounded(..) if stride == 0 => self.sum = ExactSum::new(),
-            Kind::Rounded(_, sums) => sums.open(count),
+            CellState::Sum { columns, .. } => columns.open(count),
+            CellState::Rounded(..) if quick && stride == 0 => self.lanes = CompensatedLanes::ZERO,
+            CellState::Rounded(_, sums) if quick => sums.compensated.open(count),
+            CellState::Rounded(..) if stride == 0 => self.sum = ExactSum::new(),
+            CellState::Rounded(_, sums) => sums.open(count),
             _ => {}
         }
     }
@@ -120,27 +120,29 @@ impl<'a> State<'a> {
     pub(super) fn close(&mut self) {
         let (first, stride, quick) = (self.first, self.stride, self.is_quick());
         match &mut self.kind {
-            Kind::Sum { sums, .. } if stride == 0 => {
+            CellState::Sum { sums, .. } if stride == 0 => {
                 self.adder.finish(&mut self.sum);
                 self.sum.write(&mut sums[first]);
             }
-            Kind::Sum { sums, columns } => columns.close(&mut Cells { sums, first, stride }),
-            Kind::Rounded(cells, sums) if quick => {
+            CellState::Sum { sums, columns } => {
+                columns.close(&mut ColumnSums { sums, first, stride })
+            }
+            CellState::Rounded(cells, sums) if quick => {
                 if stride == 0 {
-                    sums.levels.gather(&self.lanes);
+                    sums.compensated.gather(&self.lanes);
                 }
                 cells.round(sums, (first, stride));
             }
-            Kind::Rounded(cells, _) if stride == 0 => {
+            CellState::Rounded(cells, _) if stride == 0 => {
                 self.adder.finish(&mut self.sum);
                 cells.write(first, &self.sum);
             }
-            Kind::Rounded(cells, sums) => {
+            CellState::Rounded(cells, sums) => {
                 for (column, sum) in sums.close().enumerate() {
                     cells.write(place(first, stride, column), &sum);
                 }
             }
-            Kind::Combine(how, bytes)
+            CellState::Combine(how, bytes)
                 if matches!(how.operator(), Operator::Min | Operator::Max) =>
             {
                 let places = (0..self.count).map(|column| place(first, stride, column));
@@ -158,24 +160,24 @@ impl<'a> State<'a> {
     ///
     /// # Safety
     /// The block was computed, and is of this output.
-    pub(super) unsafe fn fold(&mut self, block: Block<'_>) {
+    pub(super) unsafe fn fold(&mut self, block: OutputBlock<'_>) {
         let Self { first, stride, vectors, .. } = *self;
         match (&mut self.kind, self.dtype) {
-            (Kind::Sum { .. } | Kind::Rounded(..), DType::F32) => {
+            (CellState::Sum { .. } | CellState::Rounded(..), DType::F32) => {
                 // SAFETY: the output has this type.
                 self.sum::<f32>(unsafe { block.elements() });
             }
-            (Kind::Sum { .. } | Kind::Rounded(..), _) => {
+            (CellState::Sum { .. } | CellState::Rounded(..), _) => {
                 // SAFETY: the same.
                 self.sum::<f64>(unsafe { block.elements() });
             }
-            (Kind::Count(counts), _) => {
-                // SAFETY: the output are truth values, bytes of 0 and 1.
-                let truths = unsafe { block.elements() };
-                vectors.run(Truths { truths, counts, first, stride });
+            (CellState::Count(counts), _) => {
+                // SAFETY: the outputs are bools, bytes of 0 and 1.
+                let bools = unsafe { block.elements() };
+                vectors.run(CountBools { bools, counts, first, stride });
             }
-            (Kind::Combine(how, bytes), _) => {
-                how.visit(Combine { block, bytes, first, stride, vectors });
+            (CellState::Combine(how, bytes), _) => {
+                how.visit(CombineCells { block, bytes, first, stride, vectors });
             }
         }
     }
@@ -188,31 +190,31 @@ impl<'a> State<'a> {
 
     /// True if it folds several rows at a time.
     pub(super) fn takes_rows(&self) -> bool {
-        matches!(self.kind, Kind::Sum { .. } | Kind::Rounded(..))
+        matches!(self.kind, CellState::Sum { .. } | CellState::Rounded(..))
     }
 
     /// True if its sums are quick, and may turn out to be not certain.
     pub(super) fn is_quick(&self) -> bool {
-        let quick = matches!(&self.kind, Kind::Rounded(cells, _) if cells.quick());
+        let quick = matches!(&self.kind, CellState::Rounded(cells, _) if cells.quick());
         quick && (self.stride != 0 || self.few)
     }
 
     /// True if it sums rows to cells of their own, if there are few numbers to a cell.
     pub(super) fn sums_rows(&self) -> bool {
-        self.few && matches!(&self.kind, Kind::Rounded(cells, _) if cells.quick())
+        self.few && matches!(&self.kind, CellState::Rounded(cells, _) if cells.quick())
     }
 
     /// Takes the columns whose sums were not certain.
     pub(super) fn take_open(&mut self) -> Vec<usize> {
         match &mut self.kind {
-            Kind::Rounded(_, sums) => std::mem::take(&mut sums.open),
+            CellState::Rounded(_, sums) => std::mem::take(&mut sums.open),
             _ => Vec::new(),
         }
     }
 
     /// Makes all sums exact, or quick again where that is possible.
     pub(super) fn set_exact(&mut self, all: bool) {
-        if let Kind::Rounded(cells, _) = &mut self.kind {
+        if let CellState::Rounded(cells, _) = &mut self.kind {
             cells.exact = all;
         }
     }
@@ -221,7 +223,12 @@ impl<'a> State<'a> {
     ///
     /// # Safety
     /// The rows were computed, and are of this output.
-    pub(super) unsafe fn sum_rows(&mut self, rows: Block<'_>, row: usize, at: (isize, isize)) {
+    pub(super) unsafe fn sum_rows(
+        &mut self,
+        rows: OutputBlock<'_>,
+        row: usize,
+        at: (isize, isize),
+    ) {
         match self.dtype {
             // SAFETY: the output has this type.
             DType::F32 => self.rows_of::<f32>(unsafe { rows.elements() }, row, at),
@@ -231,10 +238,10 @@ impl<'a> State<'a> {
     }
 
     fn rows_of<T: Widen>(&mut self, values: &[T], row: usize, (start, stride): (isize, isize)) {
-        let Kind::Rounded(cells, sums) = &mut self.kind else { return };
+        let CellState::Rounded(cells, sums) = &mut self.kind else { return };
         // The places were checked to be those of cells.
         let start = start.cast_unsigned();
-        sums.levels.sum_rows(values, row, self.vectors);
+        sums.compensated.sum_rows(values, row, self.vectors);
         cells.round(sums, (start, stride));
         for open in &sums.open {
             let mut sum = ExactSum::new();
@@ -247,22 +254,24 @@ impl<'a> State<'a> {
 
     /// True if its cells are written whatever was in them.
     pub(super) fn is_rounded(&self) -> bool {
-        matches!(self.kind, Kind::Rounded(..))
+        matches!(self.kind, CellState::Rounded(..))
     }
 
     /// Folds rows of the output, one after the other, each one number to each cell.
     ///
     /// # Safety
     /// The rows were computed, and are of this output.
-    pub(super) unsafe fn fold_rows(&mut self, rows: Block<'_>) {
+    pub(super) unsafe fn fold_rows(&mut self, rows: OutputBlock<'_>) {
         let (first, stride, vectors) = (self.first, self.stride, self.vectors);
         if self.is_quick() {
             // SAFETY: the same.
             return unsafe { self.fold(rows) };
         }
         let (columns, mut cells) = match &mut self.kind {
-            Kind::Sum { sums, columns } => (&mut **columns, Cells { sums, first, stride }),
-            Kind::Rounded(_, sums) => sums.parts(),
+            CellState::Sum { sums, columns } => {
+                (&mut **columns, ColumnSums { sums, first, stride })
+            }
+            CellState::Rounded(_, sums) => sums.parts(),
             _ => return,
         };
         match self.dtype {
@@ -279,19 +288,19 @@ impl<'a> State<'a> {
     fn sum<T: Widen>(&mut self, values: &[T]) {
         let (first, stride, quick) = (self.first, self.stride, self.is_quick());
         match &mut self.kind {
-            Kind::Rounded(..) if quick && stride == 0 => {
+            CellState::Rounded(..) if quick && stride == 0 => {
                 self.lanes.add(values, self.vectors);
             }
-            Kind::Rounded(_, sums) if quick => sums.levels.add_rows(values, self.vectors),
-            Kind::Sum { .. } | Kind::Rounded(..) if stride == 0 => {
+            CellState::Rounded(_, sums) if quick => sums.compensated.add_rows(values, self.vectors),
+            CellState::Sum { .. } | CellState::Rounded(..) if stride == 0 => {
                 self.adder.add(&mut self.sum, values);
             }
-            Kind::Rounded(_, sums) => {
+            CellState::Rounded(_, sums) => {
                 let (columns, mut cells) = sums.parts();
                 columns.add(values, &mut cells, self.vectors);
             }
-            Kind::Sum { sums, columns } => {
-                columns.add(values, &mut Cells { sums, first, stride }, self.vectors);
+            CellState::Sum { sums, columns } => {
+                columns.add(values, &mut ColumnSums { sums, first, stride }, self.vectors);
             }
             _ => {}
         }
@@ -300,14 +309,14 @@ impl<'a> State<'a> {
 
 /// A block of an output that a program has computed.
 #[derive(Clone, Copy)]
-pub(super) struct Block<'a> {
-    pub(super) program: &'a Program,
-    pub(super) frame: &'a Frame,
+pub(super) struct OutputBlock<'a> {
+    pub(super) program: &'a LoopProgram,
+    pub(super) frame: &'a BlockFrame,
     pub(super) output: usize,
     pub(super) count: usize,
 }
 
-impl<'a> Block<'a> {
+impl<'a> OutputBlock<'a> {
     /// # Safety
     /// The block was computed; the output has this type, or another one of the same size.
     unsafe fn elements<T>(self) -> &'a [T] {
@@ -332,41 +341,41 @@ fn canonical<T: Pod + PartialOrd>(cells: &mut [T], places: impl Iterator<Item = 
     }
 }
 
-/// Truth values to be counted.
-struct Truths<'a> {
-    truths: &'a [u8],
+/// Bools to be counted.
+struct CountBools<'a> {
+    bools: &'a [u8],
     counts: &'a mut [i64],
     first: usize,
     stride: isize,
 }
 
-impl Body for Truths<'_> {
+impl VectorLoop for CountBools<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: Vectors) {
         if self.stride == 0 {
-            let count: i64 = self.truths.iter().map(|truth| i64::from(*truth)).sum();
+            let count: i64 = self.bools.iter().map(|byte| i64::from(*byte)).sum();
             self.counts[self.first] = self.counts[self.first].wrapping_add(count);
             return;
         }
-        for (column, truth) in self.truths.iter().enumerate() {
+        for (column, byte) in self.bools.iter().enumerate() {
             let count = &mut self.counts[place(self.first, self.stride, column)];
-            *count = count.wrapping_add(i64::from(*truth));
+            *count = count.wrapping_add(i64::from(*byte));
         }
     }
 }
 
 /// A block to be combined with cells.
-struct Combine<'a> {
-    block: Block<'a>,
+struct CombineCells<'a> {
+    block: OutputBlock<'a>,
     bytes: &'a mut [u8],
     first: usize,
     stride: isize,
     vectors: Vectors,
 }
 
-impl Visitor for Combine<'_> {
+impl Visitor for CombineCells<'_> {
     type Output = ();
 
     fn visit<T: Pod, O: Apply<T>>(self) {
@@ -376,10 +385,11 @@ impl Visitor for Combine<'_> {
         let (first, stride) = (self.first, self.stride);
         if stride == 0 {
             let cell = &mut cells[first];
-            *cell = self.vectors.run(Row::<T, O> { start: *cell, values, operation: PhantomData });
+            *cell =
+                self.vectors.run(FoldRow::<T, O> { start: *cell, values, operation: PhantomData });
         } else if stride == 1 {
             let cells = &mut cells[first..first + values.len()];
-            self.vectors.run(Side::<T, O> { cells, values, operation: PhantomData });
+            self.vectors.run(FoldSideBySide::<T, O> { cells, values, operation: PhantomData });
         } else {
             for (column, value) in values.iter().enumerate() {
                 let cell = &mut cells[place(first, stride, column)];
@@ -390,13 +400,13 @@ impl Visitor for Combine<'_> {
 }
 
 /// All values with one.
-struct Row<'a, T, O> {
+struct FoldRow<'a, T, O> {
     start: T,
     values: &'a [T],
     operation: PhantomData<O>,
 }
 
-impl<T: Pod, O: Apply<T>> Body for Row<'_, T, O> {
+impl<T: Pod, O: Apply<T>> VectorLoop for FoldRow<'_, T, O> {
     type Output = T;
 
     #[inline(always)]
@@ -416,13 +426,13 @@ impl<T: Pod, O: Apply<T>> Body for Row<'_, T, O> {
 }
 
 /// Every value with a cell of its own, side by side.
-struct Side<'a, T, O> {
+struct FoldSideBySide<'a, T, O> {
     cells: &'a mut [T],
     values: &'a [T],
     operation: PhantomData<O>,
 }
 
-impl<T: Pod, O: Apply<T>> Body for Side<'_, T, O> {
+impl<T: Pod, O: Apply<T>> VectorLoop for FoldSideBySide<'_, T, O> {
     type Output = ();
 
     #[inline(always)]

@@ -7,13 +7,13 @@ use pantile_testkit::{Rng, cases};
 
 /// One side of a box: where its elements lie in a memory of so many.
 #[derive(Clone, Debug)]
-struct Side {
+struct BoxSide {
     offset: isize,
     strides: Vec<isize>,
     elements: usize,
 }
 
-impl Side {
+impl BoxSide {
     /// Axes in the order of `order`, outermost first, with room between them; `steps` are the
     /// distances along the innermost one, and `reversed` axes go backwards.
     fn new(shape: &[usize], order: &[usize], rooms: &[usize], reversed: &[bool]) -> Self {
@@ -44,7 +44,7 @@ impl Side {
     }
 }
 
-fn random_side(rng: &mut Rng, shape: &[usize], plain: bool) -> Side {
+fn random_side(rng: &mut Rng, shape: &[usize], plain: bool) -> BoxSide {
     let mut order: Vec<usize> = (0..shape.len()).collect();
     for place in (1..order.len()).rev() {
         order.swap(place, rng.below(place + 1));
@@ -52,7 +52,7 @@ fn random_side(rng: &mut Rng, shape: &[usize], plain: bool) -> Side {
     let rooms: Vec<usize> =
         shape.iter().map(|_| if plain || rng.below(3) > 0 { 1 } else { rng.below(5) }).collect();
     let reversed: Vec<bool> = shape.iter().map(|_| !plain && rng.below(4) == 0).collect();
-    Side::new(shape, &order, &rooms, &reversed)
+    BoxSide::new(shape, &order, &rooms, &reversed)
 }
 
 fn bytes(rng: &mut Rng, count: usize) -> Vec<u8> {
@@ -60,7 +60,7 @@ fn bytes(rng: &mut Rng, count: usize) -> Vec<u8> {
 }
 
 /// Copies with and without streaming, and looks at every byte of the target.
-fn check(rng: &mut Rng, shape: &[usize], size: usize, [from, into]: [&Side; 2]) {
+fn check(rng: &mut Rng, shape: &[usize], size: usize, [from, into]: [&BoxSide; 2]) {
     let skew = [rng.below(64), if rng.below(3) == 0 { 0 } else { rng.below(64) }];
     let source = bytes(rng, from.elements * size + skew[0]);
     let before = bytes(rng, into.elements * size + skew[1]);
@@ -134,20 +134,20 @@ fn long_boxes_of_any_order() {
 
 /// Lengths around those of vectors, blocks and runs.
 #[test]
-fn matrices_are_turned() {
+fn matrices_are_transposed() {
     cases("matrices", 60, |rng| {
         let around = [1, 2, 4, 8, 16, 32, 64, 128, 256];
         let mut length = || around[rng.below(9)] + rng.below(3) - 1;
         let shape = [length(), length()].map(|length| length.max(1));
         let (room, back) = (1 + rng.below(2), [rng.below(2) == 0, rng.below(2) == 0]);
-        let from = Side::new(&shape, &[1, 0], &[1, room], &[false, back[0]]);
-        let into = Side::new(&shape, &[0, 1], &[1, 1], &[back[1], false]);
+        let from = BoxSide::new(&shape, &[1, 0], &[1, room], &[false, back[0]]);
+        let into = BoxSide::new(&shape, &[0, 1], &[1, 1], &[back[1], false]);
         let size = SIZES[rng.below(5)];
         check(rng, &shape, size, [&from, &into]);
     });
 }
 
-/// The sizes at which targets begin to be written past the caches, for a matrix and its rows.
+/// The sizes at which targets begin to be written with non-temporal stores, for a matrix and its rows.
 #[test]
 fn turning_is_the_same_around_the_size_that_is_streamed() {
     let large = (0..40).map(|power| 1usize << power).find(|bytes| worth_streaming(*bytes)).unwrap();

@@ -1,10 +1,10 @@
 //! Sums over rows of narrow matrices, and sums of products, against numbers that are added one by
 //! one.
 
-use pantile_kernels::lanes::{Program, Scratch, Source};
-use pantile_kernels::reduce::{Fold, Folds, reduce};
+use pantile_kernels::lanes::{LoopProgram, Scratch, Source};
+use pantile_kernels::reduce::{Folds, LaneFold, reduce};
 use pantile_kernels::{DType, ExactSum, Scalar, Vectors, bytes_of, bytes_of_mut};
-use pantile_lanes::{Body, Node, Op, Two, evaluate};
+use pantile_lanes::{BinaryOp, LaneNode, LaneOp, LoopBody, evaluate};
 use pantile_testkit::{Rng, cases};
 
 /// A number of a usual size, or of any.
@@ -25,22 +25,22 @@ fn numbers(rng: &mut Rng, count: usize) -> Vec<f64> {
     (0..count).map(|_| number(rng, wild)).collect()
 }
 
-fn op(body: &mut Body, two: Two, a: Node, b: Node) -> Node {
-    body.push(Op::Two(two, a, b)).unwrap()
+fn op(body: &mut LoopBody, two: BinaryOp, a: LaneNode, b: LaneNode) -> LaneNode {
+    body.push(LaneOp::Binary(two, a, b)).unwrap()
 }
 
 /// Bodies of a number, one that is the same for a column, and one that is the same everywhere.
-fn body(rng: &mut Rng) -> Body {
-    let mut body = Body::new();
+fn body(rng: &mut Rng) -> LoopBody {
+    let mut body = LoopBody::new();
     let [x, mean, scale] = [0, 1, 2].map(|_| body.input(DType::F64).unwrap());
     let output = match rng.below(4) {
         0 => x,
-        1 => op(&mut body, Two::Mul, x, mean),
-        2 => op(&mut body, Two::Mul, mean, scale),
+        1 => op(&mut body, BinaryOp::Mul, x, mean),
+        2 => op(&mut body, BinaryOp::Mul, mean, scale),
         _ => {
-            let less = op(&mut body, Two::Sub, x, mean);
-            let square = op(&mut body, Two::Mul, less, less);
-            op(&mut body, Two::Mul, square, scale)
+            let less = op(&mut body, BinaryOp::Sub, x, mean);
+            let square = op(&mut body, BinaryOp::Mul, less, less);
+            op(&mut body, BinaryOp::Mul, square, scale)
         }
     };
     body.output(output);
@@ -54,7 +54,7 @@ fn columns_of_narrow_matrices_are_exact() {
         let most = *rng.pick(&[9, 400, 2500]);
         let [planes, rows, columns] = [1 + rng.below(3), 1 + rng.below(most), 1 + rng.below(40)];
         let body = body(rng);
-        let program = Program::compile_for(&body, *rng.pick(&sets)).unwrap();
+        let program = LoopProgram::compile_for(&body, *rng.pick(&sets)).unwrap();
         let pitch = columns + if rng.chance(1, 4) { 3 } else { 0 };
         let x = numbers(rng, planes * rows * pitch);
         let mean = numbers(rng, planes * columns);
@@ -72,7 +72,7 @@ fn columns_of_narrow_matrices_are_exact() {
         ];
         let mut words = vec![0i64; planes * columns * ExactSum::WORDS];
         let mut folds = Folds {
-            folds: &[Fold::Sum],
+            folds: &[LaneFold::Sum],
             cells: &mut [bytes_of_mut(words.as_mut_slice())],
             offset: 0,
             strides: &strides[1],
@@ -96,12 +96,12 @@ fn columns_of_narrow_matrices_are_exact() {
 #[test]
 fn products_are_rounded_once_and_added_exactly() {
     let (sets, mut scratch): (Vec<Vectors>, _) = (Vectors::all().collect(), Scratch::new());
-    let mut body = Body::new();
+    let mut body = LoopBody::new();
     let [x, y] = [0, 1].map(|_| body.input(DType::F64).unwrap());
-    let product = op(&mut body, Two::Mul, x, y);
+    let product = op(&mut body, BinaryOp::Mul, x, y);
     body.output(product);
     cases("products_of_two", 150, |rng| {
-        let program = Program::compile_for(&body, *rng.pick(&sets)).unwrap();
+        let program = LoopProgram::compile_for(&body, *rng.pick(&sets)).unwrap();
         let count = *rng.pick(&[1, 31, 64, 2047, 2049, 5000, 20_000]) + rng.below(40);
         let (a, b) = (numbers(rng, count + 1), numbers(rng, count));
         let start = rng.below(2).cast_signed();
@@ -112,7 +112,7 @@ fn products_are_rounded_once_and_added_exactly() {
         });
         let mut words = [0i64; ExactSum::WORDS];
         let mut folds = Folds {
-            folds: &[Fold::Sum],
+            folds: &[LaneFold::Sum],
             cells: &mut [bytes_of_mut(words.as_mut_slice())],
             offset: 0,
             strides: &[0],

@@ -2,12 +2,12 @@
 #![allow(clippy::cast_possible_truncation, reason = "integers wrap")]
 #![allow(clippy::cast_sign_loss, reason = "integers wrap")]
 
-use pantile_kernels::contract::{Matrix, Packed, contract, contract_with};
+use pantile_kernels::contract::{MatrixLayout, Packed, contract, contract_with};
 use pantile_kernels::{Complex, DType, Element, Error, Vectors, bytes_of, bytes_of_mut};
 use pantile_testkit::{Rng, cases};
 
 /// An element type, and the product of rows by the rule.
-trait Number: Element + bytemuck::Pod + PartialEq + std::fmt::Debug {
+trait ExactNumber: Element + bytemuck::Pod + PartialEq + std::fmt::Debug {
     fn random(rng: &mut Rng) -> Self;
 
     fn rule(pairs: &[(Self, Self)]) -> Self;
@@ -20,7 +20,7 @@ trait Number: Element + bytemuck::Pod + PartialEq + std::fmt::Debug {
 
 macro_rules! integers {
     ($($type:ident)*) => {$(
-        impl Number for $type {
+        impl ExactNumber for $type {
             fn random(rng: &mut Rng) -> Self {
                 if rng.chance(1, 2) { rng.below(7) as $type } else { rng.bits() as $type }
             }
@@ -38,7 +38,7 @@ integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
 macro_rules! floats {
     ($($type:ident)*) => {$(
-        impl Number for $type {
+        impl ExactNumber for $type {
             fn random(rng: &mut Rng) -> Self {
                 match rng.below(400) {
                     0 => -0.0,
@@ -61,7 +61,7 @@ macro_rules! floats {
             }
         }
 
-        impl Number for Complex<$type> {
+        impl ExactNumber for Complex<$type> {
             fn random(rng: &mut Rng) -> Self {
                 Complex { re: $type::random(rng), im: $type::random(rng) }
             }
@@ -90,14 +90,14 @@ macro_rules! floats {
 floats! { f32 f64 }
 
 /// An operand with random strides: memory, where position 0 lies, and strides by axis.
-struct Operand<T> {
+struct TestOperand<T> {
     memory: Vec<T>,
     offset: isize,
     strides: Vec<isize>,
 }
 
 /// Memory for the axes of a shape that an operand has, in any order, with gaps and backwards.
-fn operand<T: Number>(rng: &mut Rng, shape: &[usize], has: &[bool]) -> Operand<T> {
+fn operand<T: ExactNumber>(rng: &mut Rng, shape: &[usize], has: &[bool]) -> TestOperand<T> {
     let mut axes: Vec<usize> = (0..shape.len()).filter(|axis| has[*axis]).collect();
     if rng.chance(1, 2) {
         rng.shuffle(&mut axes);
@@ -113,22 +113,22 @@ fn operand<T: Number>(rng: &mut Rng, shape: &[usize], has: &[bool]) -> Operand<T
         size = step * shape[axis].max(1);
     }
     let memory = (0..size).map(|_| T::random(rng)).collect();
-    Operand { memory, offset, strides }
+    TestOperand { memory, offset, strides }
 }
 
-impl<T: Number> Operand<T> {
+impl<T: ExactNumber> TestOperand<T> {
     fn at(&self, position: &[usize]) -> usize {
         let steps = position.iter().zip(&self.strides).map(|(at, step)| at.cast_signed() * step);
         (self.offset + steps.sum::<isize>()).cast_unsigned()
     }
 
-    fn place(&self) -> Matrix<'_> {
-        Matrix { offset: self.offset, strides: &self.strides }
+    fn place(&self) -> MatrixLayout<'_> {
+        MatrixLayout { offset: self.offset, strides: &self.strides }
     }
 }
 
 /// One random product with all sets of vectors.
-fn product<T: Number>(rng: &mut Rng, packed: &mut Packed) {
+fn product<T: ExactNumber>(rng: &mut Rng, packed: &mut Packed) {
     let length = |rng: &mut Rng| {
         let most = *rng.pick(&[3, 10, 30, 140]);
         rng.below(most)
@@ -148,9 +148,9 @@ fn product<T: Number>(rng: &mut Rng, packed: &mut Packed) {
     };
     let (one, other) = (has(rng, [true, false, true]), has(rng, [false, true, true]));
     let result = has(rng, [true, true, false]);
-    let left: Operand<T> = operand(rng, &shape, &one);
-    let right: Operand<T> = operand(rng, &shape, &other);
-    let to: Operand<T> = operand(rng, &shape, &result);
+    let left: TestOperand<T> = operand(rng, &shape, &one);
+    let right: TestOperand<T> = operand(rng, &shape, &other);
+    let to: TestOperand<T> = operand(rng, &shape, &result);
     for vectors in Vectors::all() {
         let mut got = to.memory.clone();
         contract_with(
@@ -214,7 +214,7 @@ fn blocks_of_every_size_fit_together() {
         let (left, right) = (numbers(&mut rng, rows * terms), numbers(&mut rng, terms * columns));
         let mut got = vec![0.0; rows * columns];
         let step = |length: usize| length.cast_signed();
-        let matrix = |strides| Matrix { offset: 0, strides };
+        let matrix = |strides| MatrixLayout { offset: 0, strides };
         contract(
             (DType::F64, &[rows, columns, terms]),
             (bytes_of(&left), matrix(&[step(terms), 0, 1])),
@@ -236,7 +236,7 @@ fn blocks_of_every_size_fit_together() {
 fn what_does_not_fit_is_refused() {
     let call = |dtype, shape: &[usize], strides: [&[isize]; 3]| {
         let (left, right, mut to) = ([1.0; 4], [1.0; 4], [7.0; 4]);
-        let matrix = |strides| Matrix { offset: 0, strides };
+        let matrix = |strides| MatrixLayout { offset: 0, strides };
         let done = contract(
             (dtype, shape),
             (bytes_of(&left), matrix(strides[0])),

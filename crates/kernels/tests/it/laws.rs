@@ -1,13 +1,13 @@
 //! What the loops do, against enumeration element by element.
 
-use crate::common::{Case, alike, case_of, combinations, elements, naive, resized, sizes};
+use crate::common::{NestCase, alike, case_of, combinations, elements, naive, resized, sizes};
 use pantile_geometry::Operator;
 use pantile_kernels::{
     Combination, DType, Error, Layout, Nest, Scalar, identity, pack, start, supports,
 };
 use pantile_testkit::{Rng, cases};
 
-fn two_sides(rng: &mut Rng) -> (Case, Case, Nest) {
+fn two_sides(rng: &mut Rng) -> (NestCase, NestCase, Nest) {
     let sizes = sizes(rng);
     let other = resized(rng, &sizes);
     let (source, target) = (case_of(rng, &sizes), case_of(rng, &other));
@@ -16,14 +16,14 @@ fn two_sides(rng: &mut Rng) -> (Case, Case, Nest) {
 }
 
 /// Rows long enough to be streamed, at odd distances.
-fn long_rows(rng: &mut Rng, rows: usize, length: usize) -> Case {
+fn long_rows(rng: &mut Rng, rows: usize, length: usize) -> NestCase {
     use pantile_geometry::{IndexSet, Slab};
     let (from, pitch) = (rng.below(70), length + 70 + rng.below(70));
     let axes = [IndexSet::range(0, rows), IndexSet::range(from, from + length)];
     let axes = axes.iter().map(|set| set.indices().clone()).collect();
     let layout = Layout::of(&Slab { axes }, &[rows, pitch]).unwrap();
     let row = |row: usize| (row * pitch + from)..(row * pitch + from + length);
-    Case { layout, offsets: (0..rows).flat_map(row).collect() }
+    NestCase { layout, offsets: (0..rows).flat_map(row).collect() }
 }
 
 fn bytes(rng: &mut Rng, count: usize) -> Vec<u8> {
@@ -65,7 +65,7 @@ fn nests_tell_what_they_are() {
     });
 }
 
-fn check_copy(rng: &mut Rng, sides: (&Case, &Case, &Nest), size: usize, streaming: bool) {
+fn check_copy(rng: &mut Rng, sides: (&NestCase, &NestCase, &Nest), size: usize, streaming: bool) {
     let (source, target, nest) = sides;
     let skew = [rng.below(4), rng.below(70)];
     let from = bytes(rng, nest.source_span() * size + skew[0]);
@@ -104,7 +104,7 @@ fn long_rows_are_copied_with_and_without_streaming() {
     });
 }
 
-fn check_combine(rng: &mut Rng, sides: (&Case, &Case, &Nest), how: Combination) {
+fn check_combine(rng: &mut Rng, sides: (&NestCase, &NestCase, &Nest), how: Combination) {
     let (source, target, nest) = sides;
     let (dtype, size) = (how.dtype(), how.dtype().bytes());
     let from = elements(rng, dtype, nest.source_span());
@@ -144,14 +144,14 @@ fn long_rows_are_combined() {
 }
 
 /// Two sources and their target, and how to combine them.
-struct Two<'a> {
-    sources: [&'a Case; 2],
-    target: &'a Case,
+struct TwoSources<'a> {
+    sources: [&'a NestCase; 2],
+    target: &'a NestCase,
     how: Combination,
     streaming: bool,
 }
 
-fn check_two(rng: &mut Rng, two: &Two<'_>) {
+fn check_two(rng: &mut Rng, two: &TwoSources<'_>) {
     let (dtype, size) = (two.how.dtype(), two.how.dtype().bytes());
     let nests = two.sources.map(|case| Nest::joint(&case.layout, &two.target.layout).unwrap());
     let from = two.sources.map(|case| elements(rng, dtype, case.layout.span()));
@@ -180,7 +180,7 @@ fn two_sources_are_combined_into_a_third() {
             let how = Combination::new(dtype, operator).unwrap();
             let streaming = rng.chance(1, 2);
             let sources = [&sources[0], &sources[1]];
-            check_two(rng, &Two { sources, target: &target, how, streaming });
+            check_two(rng, &TwoSources { sources, target: &target, how, streaming });
         }
     });
 }
@@ -190,13 +190,13 @@ fn long_rows_of_two_sources_are_combined() {
     cases("long two", 20, |rng| {
         let (rows, length) = (1 + rng.below(2), 1 + rng.below(5000));
         let len = rows * length;
-        let dense = Case { layout: Layout::dense(2, len), offsets: (2..2 + len).collect() };
+        let dense = NestCase { layout: Layout::dense(2, len), offsets: (2..2 + len).collect() };
         let strided = [long_rows(rng, rows, length), long_rows(rng, rows, length)];
         let target = if rng.chance(1, 2) { &strided[1] } else { &dense };
         let (dtype, operator) = *rng.pick(&combinations());
         let how = Combination::new(dtype, operator).unwrap();
         for streaming in [false, true] {
-            check_two(rng, &Two { sources: [&strided[0], &dense], target, how, streaming });
+            check_two(rng, &TwoSources { sources: [&strided[0], &dense], target, how, streaming });
         }
     });
 }

@@ -1,16 +1,16 @@
 //! Loop bodies over sources whose rows are columns in memory, against a loop over all positions.
 
-use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
+use pantile_kernels::lanes::{LoopProgram, OutputTarget, OutputTargets, Scratch, Source, map};
 use pantile_kernels::{DType, Element, Scalar, Vectors, bytes_of, bytes_of_mut};
-use pantile_lanes::{Body, Function, Op, Two, evaluate};
+use pantile_lanes::{BinaryOp, LaneFunction, LaneOp, LoopBody, evaluate};
 use pantile_testkit::{Rng, cases};
 
 /// `x * y + z`, and `x` as it is.
-fn body(dtype: DType) -> Body {
-    let mut body = Body::new();
+fn body(dtype: DType) -> LoopBody {
+    let mut body = LoopBody::new();
     let [x, y, z] = [0, 1, 2].map(|_| body.input(dtype).unwrap());
-    let product = body.push(Op::Two(Two::Mul, x, y)).unwrap();
-    let sum = body.push(Op::Two(Two::Add, product, z)).unwrap();
+    let product = body.push(LaneOp::Binary(BinaryOp::Mul, x, y)).unwrap();
+    let sum = body.push(LaneOp::Binary(BinaryOp::Add, product, z)).unwrap();
     body.output(sum);
     body.output(x);
     body
@@ -18,15 +18,15 @@ fn body(dtype: DType) -> Body {
 
 /// Where the elements of a matrix lie.
 #[derive(Clone, Debug)]
-struct View {
+struct PanelView {
     offset: isize,
     strides: [isize; 3],
     elements: usize,
 }
 
 /// Axes in some order with some room, some of them backwards.
-fn view(rng: &mut Rng, shape: [usize; 3], order: [usize; 3]) -> View {
-    let mut view = View { offset: 0, strides: [0; 3], elements: 1 };
+fn view(rng: &mut Rng, shape: [usize; 3], order: [usize; 3]) -> PanelView {
+    let mut view = PanelView { offset: 0, strides: [0; 3], elements: 1 };
     for axis in order.into_iter().rev() {
         let stride = view.elements as isize;
         view.strides[axis] = stride;
@@ -39,7 +39,7 @@ fn view(rng: &mut Rng, shape: [usize; 3], order: [usize; 3]) -> View {
     view
 }
 
-impl View {
+impl PanelView {
     fn place(&self, at: [usize; 3]) -> usize {
         let along = at.iter().zip(self.strides).map(|(at, stride)| *at as isize * stride);
         (self.offset + along.sum::<isize>()) as usize
@@ -55,14 +55,14 @@ fn check<T: Element + PartialEq + bytemuck::AnyBitPattern>(
     compute: impl Fn(T, T, T) -> T,
 ) {
     let sets: Vec<Vectors> = Vectors::all().collect();
-    let program = Program::compile_for(&body(T::DTYPE), *rng.pick(&sets)).unwrap();
-    let views: Vec<View> = (0..3)
+    let program = LoopProgram::compile_for(&body(T::DTYPE), *rng.pick(&sets)).unwrap();
+    let views: Vec<PanelView> = (0..3)
         .map(|_| {
             let order = *rng.pick(&ORDERS);
             view(rng, shape, order)
         })
         .collect();
-    let make = |view: &View| -> Vec<T> {
+    let make = |view: &PanelView| -> Vec<T> {
         let salt = view.elements;
         (0..view.elements).map(|at| number(at.wrapping_mul(salt * 2 + 7919))).collect()
     };
@@ -84,12 +84,12 @@ fn check<T: Element + PartialEq + bytemuck::AnyBitPattern>(
         .collect();
     let [one, other] = &mut results;
     let mut buffers = [bytes_of_mut(one), bytes_of_mut(other)];
-    let places = [0, 1].map(|buffer| Target {
+    let places = [0, 1].map(|buffer| OutputTarget {
         buffer,
         offset: targets[buffer].offset,
         strides: &targets[buffer].strides,
     });
-    let mut into = Targets { buffers: &mut buffers, places: &places };
+    let mut into = OutputTargets { buffers: &mut buffers, places: &places };
     map(&program, &shape, &sources, &mut into, &mut Scratch::new()).unwrap();
     assert!(results == expected, "{shape:?} of {:?}: {views:?} to {targets:?}", T::DTYPE);
 }
@@ -114,7 +114,7 @@ fn check_some(rng: &mut Rng, shape: [usize; 3]) {
 }
 
 #[test]
-fn turned_sources_are_read_as_they_are() {
+fn transposed_sources_are_read_as_they_are() {
     cases("panels", 300, |rng| {
         let most = *rng.pick(&[5, 40, 300]);
         let shape = [1 + rng.below(3), 1 + rng.below(most), 1 + rng.below(most)];
@@ -125,14 +125,14 @@ fn turned_sources_are_read_as_they_are() {
 /// Rows that are longer than panels, and panels that are longer than blocks: the functions keep
 /// what they are given in memory of their own.
 #[test]
-fn turned_sources_of_long_rows() {
-    let mut body = Body::new();
+fn transposed_sources_of_long_rows() {
+    let mut body = LoopBody::new();
     let [x, y] = [0, 1].map(|_| body.input(DType::F64).unwrap());
-    let functions = [Function::Exp, Function::Atan, Function::Erf];
-    let [a, b, c] = functions.map(|function| body.push(Op::Call(function, [x; 3])).unwrap());
+    let functions = [LaneFunction::Exp, LaneFunction::Atan, LaneFunction::Erf];
+    let [a, b, c] = functions.map(|function| body.push(LaneOp::Call(function, [x; 3])).unwrap());
     let mut sum = y;
     for node in [a, b, c] {
-        sum = body.push(Op::Two(Two::Add, sum, node)).unwrap();
+        sum = body.push(LaneOp::Binary(BinaryOp::Add, sum, node)).unwrap();
     }
     body.output(sum);
     let sets: Vec<Vectors> = Vectors::all().collect();
@@ -143,13 +143,13 @@ fn turned_sources_of_long_rows() {
         };
         let (across, along) = (numbers(7919), numbers(104_729));
         let mut got = vec![0.0; rows * columns];
-        let program = Program::compile_for(&body, *rng.pick(&sets)).unwrap();
+        let program = LoopProgram::compile_for(&body, *rng.pick(&sets)).unwrap();
         let strides = [[1, rows.cast_signed()], [columns.cast_signed(), 1]];
         let sources = [(&across, &strides[0]), (&along, &strides[1])]
             .map(|(array, strides)| Source::Memory { bytes: bytes_of(array), offset: 0, strides });
-        let places = [Target { buffer: 0, offset: 0, strides: &strides[1] }];
+        let places = [OutputTarget { buffer: 0, offset: 0, strides: &strides[1] }];
         let mut buffers = [bytes_of_mut(&mut got)];
-        let mut into = Targets { buffers: &mut buffers, places: &places };
+        let mut into = OutputTargets { buffers: &mut buffers, places: &places };
         map(&program, &[rows, columns], &sources, &mut into, &mut Scratch::new()).unwrap();
         // Blocks begin at multiples of 256; all of the first row, and some of the others.
         for (at, got) in got.iter().enumerate().filter(|(at, _)| *at < columns || at % 37 == 0) {
@@ -160,9 +160,9 @@ fn turned_sources_of_long_rows() {
     });
 }
 
-/// Targets that are written past the caches.
+/// Targets that are written with non-temporal stores.
 #[test]
-fn turned_sources_of_large_targets() {
+fn transposed_sources_of_large_targets() {
     cases("large panels", 3, |rng| {
         let shape = [1, 512 + rng.below(70), 1024 + rng.below(9)];
         check(rng, shape, |at| (at % 1009) as f64, |x, y, z| x * y + z);

@@ -1,20 +1,27 @@
 //! Reductions against folding one element after the other.
 
-use crate::bodies::{Case, LANES, View, element, is_float, memory, positions, shape, view};
-use pantile_kernels::lanes::{Program, Scratch, Source};
-use pantile_kernels::reduce::{Fold, Folds, reduce, tree_product};
+use crate::bodies::{BodyCase, BodyView, LANES, element, is_float, memory, positions, shape, view};
+use pantile_kernels::lanes::{LoopProgram, Scratch, Source};
+use pantile_kernels::reduce::{Folds, LaneFold, reduce, tree_product};
 use pantile_kernels::{Complex, DType, ExactSum, Scalar, Vectors, bytes_of, bytes_of_mut};
-use pantile_lanes::{Body, Op, Two, evaluate};
+use pantile_lanes::{BinaryOp, LaneOp, LoopBody, evaluate};
 use pantile_testkit::{Rng, cases};
 
-const FOLDS: [Fold; 7] =
-    [Fold::Sum, Fold::Prod, Fold::Min, Fold::Max, Fold::Any, Fold::All, Fold::Count];
+const FOLDS: [LaneFold; 7] = [
+    LaneFold::Sum,
+    LaneFold::Prod,
+    LaneFold::Min,
+    LaneFold::Max,
+    LaneFold::Any,
+    LaneFold::All,
+    LaneFold::Count,
+];
 
 /// What a fold of values in a cell gives, one after the other.
-fn folded(fold: Fold, dtype: DType, start: &[u8], values: &[Scalar]) -> Vec<u8> {
+fn folded(fold: LaneFold, dtype: DType, start: &[u8], values: &[Scalar]) -> Vec<u8> {
     let number =
         |value: &Scalar| value.get::<f64>().or_else(|| value.get::<f32>().map(f64::from)).unwrap();
-    if fold == Fold::Sum && is_float(dtype) {
+    if fold == LaneFold::Sum && is_float(dtype) {
         let mut words = [0; ExactSum::WORDS];
         bytes_of_mut(&mut words).copy_from_slice(start);
         let mut sum = ExactSum::read(&words);
@@ -22,7 +29,7 @@ fn folded(fold: Fold, dtype: DType, start: &[u8], values: &[Scalar]) -> Vec<u8> 
         sum.write(&mut words);
         return bytes_of(&words).to_vec();
     }
-    if let Fold::Rounded { count } = fold {
+    if let LaneFold::Rounded { count } = fold {
         // Cells that no element belongs to stay as they are.
         if values.is_empty() {
             return start.to_vec();
@@ -34,24 +41,24 @@ fn folded(fold: Fold, dtype: DType, start: &[u8], values: &[Scalar]) -> Vec<u8> 
             _ => sum.divided_f64(count).to_ne_bytes().to_vec(),
         };
     }
-    if fold == Fold::Count {
+    if fold == LaneFold::Count {
         let count = values.iter().filter(|value| value.get() == Some(true)).count();
         let before = i64::from_ne_bytes(start.try_into().unwrap());
         return (before + count as i64).to_ne_bytes().to_vec();
     }
     let two = match fold {
-        Fold::Sum => Two::Add,
-        Fold::Prod => Two::Mul,
-        Fold::Min => Two::Min,
-        Fold::Max => Two::Max,
-        Fold::Any => Two::Or,
-        _ => Two::And,
+        LaneFold::Sum => BinaryOp::Add,
+        LaneFold::Prod => BinaryOp::Mul,
+        LaneFold::Min => BinaryOp::Min,
+        LaneFold::Max => BinaryOp::Max,
+        LaneFold::Any => BinaryOp::Or,
+        _ => BinaryOp::And,
     };
-    let mut body = Body::new();
+    let mut body = LoopBody::new();
     let inputs = [body.input(dtype).unwrap(), body.input(dtype).unwrap()];
-    let node = body.push(Op::Two(two, inputs[0], inputs[1])).unwrap();
+    let node = body.push(LaneOp::Binary(two, inputs[0], inputs[1])).unwrap();
     let node = if is_float(dtype) {
-        body.push(Op::One(pantile_lanes::One::Canonical, node)).unwrap()
+        body.push(LaneOp::Unary(pantile_lanes::UnaryOp::Canonical, node)).unwrap()
     } else {
         node
     };
@@ -62,9 +69,9 @@ fn folded(fold: Fold, dtype: DType, start: &[u8], values: &[Scalar]) -> Vec<u8> 
 }
 
 /// A fold that lanes of a type have.
-fn fold_for(rng: &mut Rng, dtype: DType) -> Fold {
+fn fold_for(rng: &mut Rng, dtype: DType) -> LaneFold {
     loop {
-        let rounded = Fold::Rounded { count: *rng.pick(&[1, 3]) };
+        let rounded = LaneFold::Rounded { count: *rng.pick(&[1, 3]) };
         let fold = if rng.chance(1, 3) { rounded } else { *rng.pick(&FOLDS) };
         if fold.cell(dtype).is_ok() {
             return fold;
@@ -73,7 +80,7 @@ fn fold_for(rng: &mut Rng, dtype: DType) -> Fold {
 }
 
 /// Places of cells: one for each position of the kept axes.
-fn cells(rng: &mut Rng, shape: &[usize]) -> View {
+fn cells(rng: &mut Rng, shape: &[usize]) -> BodyView {
     let kept: Vec<bool> = shape.iter().map(|_| rng.chance(1, 2)).collect();
     let lengths: Vec<usize> =
         shape.iter().zip(&kept).map(|(extent, kept)| if *kept { *extent } else { 1 }).collect();
@@ -89,7 +96,7 @@ fn reductions_fold_every_element_once() {
     let mut scratch = Scratch::new();
     cases("reductions", 1500, |rng| {
         let (inputs, ops, outputs) = (rng.below(3), rng.below(9), 1 + rng.below(2));
-        let case = Case::random(rng, inputs, ops).outputs(rng, outputs);
+        let case = BodyCase::random(rng, inputs, ops).outputs(rng, outputs);
         let shape = shape(rng);
         check(rng, &case, &shape, &mut scratch);
     });
@@ -102,7 +109,7 @@ fn long_rows_are_folded_in_blocks() {
     let mut scratch = Scratch::new();
     cases("long_rows", 60, |rng| {
         let (inputs, ops, outputs) = (rng.below(3), rng.below(3), 1 + rng.below(2));
-        let case = Case::random(rng, inputs, ops).outputs(rng, outputs);
+        let case = BodyCase::random(rng, inputs, ops).outputs(rng, outputs);
         let block = *rng.pick(&[256, 512, 2048, 8192, 16_384]);
         let long = *rng.pick(&[block - 1, block, block + 1, 2 * block, 2 * block + 1]);
         let shape = match rng.below(4) {
@@ -120,16 +127,16 @@ fn constants_are_folded_in_blocks() {
     let mut scratch = Scratch::new();
     cases("constants", 40, |rng| {
         let inputs = rng.below(2);
-        let case = Case::constants(rng, inputs, 1 + inputs);
+        let case = BodyCase::constants(rng, inputs, 1 + inputs);
         let shape = vec![*rng.pick(&[8191, 8192, 8193, 16_384, 17_000, 40_000])];
         check(rng, &case, &shape, &mut scratch);
     });
 }
 
 /// Reduces random elements, once or twice, and compares with folding one after the other.
-fn check(rng: &mut Rng, case: &Case, shape: &[usize], scratch: &mut Scratch) {
+fn check(rng: &mut Rng, case: &BodyCase, shape: &[usize], scratch: &mut Scratch) {
     let sets: Vec<Vectors> = Vectors::all().collect();
-    let sources: Vec<(Vec<u8>, View)> = (case.body.inputs().iter())
+    let sources: Vec<(Vec<u8>, BodyView)> = (case.body.inputs().iter())
         .map(|dtype| {
             let view = view(rng, shape, true, 1);
             (memory(rng, *dtype, view.elements), view)
@@ -137,7 +144,7 @@ fn check(rng: &mut Rng, case: &Case, shape: &[usize], scratch: &mut Scratch) {
         .collect();
     let cells = cells(rng, shape);
     let types: Vec<DType> = case.body.outputs().iter().map(|node| case.body.dtype(*node)).collect();
-    let folds: Vec<Fold> = types.iter().map(|dtype| fold_for(rng, *dtype)).collect();
+    let folds: Vec<LaneFold> = types.iter().map(|dtype| fold_for(rng, *dtype)).collect();
     // Words are whole numbers of eight bytes, and aligned.
     let mut memory: Vec<Vec<u64>> = (folds.iter().zip(&types))
         .map(|(fold, dtype)| vec![0; fold.cell(*dtype).unwrap().bytes() * cells.elements])
@@ -154,7 +161,7 @@ fn check(rng: &mut Rng, case: &Case, shape: &[usize], scratch: &mut Scratch) {
     let before: Vec<Vec<u8>> = bytes.iter().map(|bytes| bytes.to_vec()).collect();
     let times = 1 + rng.below(2);
     for _ in 0..times {
-        let program = Program::compile_for(&case.body, *rng.pick(&sets)).unwrap();
+        let program = LoopProgram::compile_for(&case.body, *rng.pick(&sets)).unwrap();
         let sources: Vec<Source<'_>> = (sources.iter())
             .map(|(bytes, view)| Source::Memory {
                 bytes,
@@ -181,7 +188,7 @@ fn check(rng: &mut Rng, case: &Case, shape: &[usize], scratch: &mut Scratch) {
         let got = bytes[output].chunks(size);
         for (place, (got, start)) in got.zip(before[output].chunks(size)).enumerate() {
             // The second of two reductions writes again what is rounded at once.
-            let again = if matches!(fold, Fold::Rounded { .. }) { times } else { 1 };
+            let again = if matches!(fold, LaneFold::Rounded { .. }) { times } else { 1 };
             let own: Vec<Scalar> = values[output][place].iter().step_by(again).copied().collect();
             let expected = folded(*fold, *dtype, start, &own);
             assert_eq!(got, expected, "{fold:?} of {dtype} at {place}: {shape:?} {cells:?}");
@@ -190,21 +197,21 @@ fn check(rng: &mut Rng, case: &Case, shape: &[usize], scratch: &mut Scratch) {
 }
 
 /// A body that is its input.
-fn itself(dtype: DType) -> Program {
-    let mut body = Body::new();
+fn itself(dtype: DType) -> LoopProgram {
+    let mut body = LoopBody::new();
     let input = body.input(dtype).unwrap();
     body.output(input);
-    Program::compile(&body).unwrap()
+    LoopProgram::compile(&body).unwrap()
 }
 
 /// Sums of the columns of a matrix against one sum after the other.
-fn check_columns(values: &[f64], columns: usize, program: &Program, scratch: &mut Scratch) {
+fn check_columns(values: &[f64], columns: usize, program: &LoopProgram, scratch: &mut Scratch) {
     let rows = values.len() / columns;
     let mut words = vec![0i64; columns * ExactSum::WORDS];
     let strides = [columns.cast_signed(), 1];
     let sources = [Source::Memory { bytes: bytes_of(values), offset: 0, strides: &strides }];
     let mut into = Folds {
-        folds: &[Fold::Sum],
+        folds: &[LaneFold::Sum],
         cells: &mut [bytes_of_mut(&mut words)],
         offset: 0,
         strides: &[0, 1],
@@ -251,7 +258,7 @@ fn columns_are_emptied_before_they_are_full() {
 #[test]
 fn folds_have_their_types() {
     let met = LANES.iter().flat_map(|dtype| FOLDS.map(|fold| fold.cell(*dtype).is_ok()));
-    // Sum, minimum and maximum of all; products of all but floats; three of truth values.
+    // Sum, minimum and maximum of all; products of all but floats; three of bools.
     assert_eq!(met.filter(|met| *met).count(), 3 * 11 + 9 + 3);
 }
 
@@ -302,8 +309,8 @@ fn plain_sums_take_every_element_once() {
         for (kept, cells) in [([0, 0], 1), ([1, 0], shape[0]), ([0, 1], shape[1])] {
             let mut sums = vec![1.0_f64; cells];
             let mut bytes: Vec<&mut [u8]> = vec![bytes_of_mut(&mut sums)];
-            Fold::Plain.start(DType::F64, bytes[0]).unwrap();
-            let folds = [Fold::Plain];
+            LaneFold::Plain.start(DType::F64, bytes[0]).unwrap();
+            let folds = [LaneFold::Plain];
             let mut into = Folds { folds: &folds, cells: &mut bytes, offset: 0, strides: &kept };
             reduce(&program, &shape, &[source], &mut into, &mut scratch).unwrap();
             for (cell, sum) in sums.iter().enumerate() {
@@ -315,5 +322,5 @@ fn plain_sums_take_every_element_once() {
             }
         }
     });
-    assert!(Fold::Plain.cell(DType::I64).is_err());
+    assert!(LaneFold::Plain.cell(DType::I64).is_err());
 }

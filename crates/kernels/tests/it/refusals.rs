@@ -51,21 +51,21 @@ fn sizes_and_types_that_do_not_fit() {
 }
 
 #[test]
-fn bytes_that_are_no_truth_values() {
+fn bytes_that_are_no_bools() {
     let or = Combination::new(DType::Bool, Operator::Or).unwrap();
     let error = Error::Elements(pantile_lanes::Error::NotBool { got: 3, offset: 1 });
-    let words = "byte 1 is 3, expected 0 or 1 as a truth value";
+    let words = "byte 1 is 3, expected 0 or 1 as a bool";
     check(pack::combine_bytes(&dense(2), or, &[0, 3], &mut [0; 3]), &error, words);
     check(pack::combine_bytes(&dense(2), or, &[0, 1], &mut [0, 3, 0]), &error, words);
     let nests = [&dense(2), &dense(2)];
     let got = pack::combine_two_bytes(nests, or, [&[0, 0], &[0, 3]], &mut [0; 3], false);
     check(got, &error, words);
-    // Bytes between the cells are nobody's business.
+    // Bytes between the cells are not looked at.
     assert_eq!(pack::combine_bytes(&dense(1), or, &[1, 9], &mut [9, 0, 9]), Ok(()));
 }
 
 #[test]
-fn truth_values_stay_truth_values() {
+fn bools_stay_bools() {
     let mut target = [false, true, false];
     let or = Combination::new(DType::Bool, Operator::Sum).unwrap();
     pack::combine_elements(&dense(2), or, &[true, true], &mut target).unwrap();

@@ -1,20 +1,20 @@
 //! Sums that are rounded at once against exact sums of one element after the other.
 #![allow(clippy::cast_possible_truncation, reason = "numbers are made for the type")]
 
-use crate::bodies::{View, positions, view};
-use pantile_kernels::lanes::{Program, Scratch, Source};
-use pantile_kernels::reduce::{Cell, Fold, Folds, reduce};
+use crate::bodies::{BodyView, positions, view};
+use pantile_kernels::lanes::{LoopProgram, Scratch, Source};
+use pantile_kernels::reduce::{FoldCell, Folds, LaneFold, reduce};
 use pantile_kernels::{DType, Error, ExactSum, Vectors, bytes_of, bytes_of_mut};
-use pantile_lanes::{Body, Op, Two};
+use pantile_lanes::{BinaryOp, LaneOp, LoopBody};
 use pantile_testkit::{Rng, cases};
 
 /// A body of one input, or of one times another that is the same along some axes.
-fn body(dtype: DType, factors: bool) -> Body {
-    let mut body = Body::new();
+fn body(dtype: DType, factors: bool) -> LoopBody {
+    let mut body = LoopBody::new();
     let input = body.input(dtype).unwrap();
     let output = if factors {
         let other = body.input(dtype).unwrap();
-        body.push(Op::Two(Two::Mul, input, other)).unwrap()
+        body.push(LaneOp::Binary(BinaryOp::Mul, input, other)).unwrap()
     } else {
         input
     };
@@ -101,10 +101,10 @@ fn rounded(values: &[f64], count: u64, narrow: bool) -> u64 {
 
 /// The cells of a reduction, as bits; cells that it does not write are all ones.
 fn reduced(
-    program: &Program,
+    program: &LoopProgram,
     shape: &[usize],
-    sources: &[(&[f64], &View)],
-    (cells, count): (&View, u64),
+    sources: &[(&[f64], &BodyView)],
+    (cells, count): (&BodyView, u64),
     scratch: &mut Scratch,
 ) -> Vec<u64> {
     let narrow = program.outputs()[0] == DType::F32;
@@ -117,7 +117,7 @@ fn reduced(
             strides: &view.strides,
         })
         .collect();
-    let fold = Fold::Rounded { count };
+    let fold = LaneFold::Rounded { count };
     let mut wide = vec![u64::MAX; cells.elements];
     let mut short = vec![u32::MAX; cells.elements];
     let bytes =
@@ -144,7 +144,7 @@ fn reduced(
 fn check(
     rng: &mut Rng,
     (shape, kept): (&[usize], &[bool]),
-    (source, cells): (&View, &View),
+    (source, cells): (&BodyView, &BodyView),
     sets: &[Vectors],
     scratch: &mut Scratch,
 ) {
@@ -152,7 +152,7 @@ fn check(
     let narrow = rng.chance(1, 2);
     let factors = rng.chance(1, 4);
     let dtype = if narrow { DType::F32 } else { DType::F64 };
-    let program = Program::compile_for(&body(dtype, factors), vectors).unwrap();
+    let program = LoopProgram::compile_for(&body(dtype, factors), vectors).unwrap();
     let values = numbers(rng, source.elements, narrow);
     let folded: usize =
         shape.iter().zip(kept).map(|(extent, kept)| if *kept { 1 } else { *extent }).product();
@@ -218,12 +218,12 @@ fn sums_are_those_of_one_element_after_the_other() {
 }
 
 /// Elements side by side, in row-major order.
-fn dense(shape: &[usize]) -> View {
+fn dense(shape: &[usize]) -> BodyView {
     let mut strides = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis].cast_signed();
     }
-    View { offset: 0, strides, elements: shape.iter().product() }
+    BodyView { offset: 0, strides, elements: shape.iter().product() }
 }
 
 #[test]
@@ -235,8 +235,11 @@ fn matrices_along_both_axes() {
         rng.shuffle(&mut shape);
         let axis = rng.below(2);
         let kept = [axis == 1, axis == 0];
-        let cells =
-            View { offset: 0, strides: kept.map(isize::from).to_vec(), elements: shape[1 - axis] };
+        let cells = BodyView {
+            offset: 0,
+            strides: kept.map(isize::from).to_vec(),
+            elements: shape[1 - axis],
+        };
         check(rng, (&shape, &kept), (&dense(&shape), &cells), &sets, &mut scratch);
     });
 }
@@ -260,7 +263,7 @@ fn known_sums() {
         (&[f64::NEG_INFINITY, 1.0], 3, f64::NEG_INFINITY),
         (&[1e300, 1.0, -1e300], 3, 1.0 / 3.0),
         (&[-f64::from_bits(1)], 3, -0.0),
-        // Thirds that are ties, and so near to them that two levels cannot tell.
+        // Thirds that are ties, and so near to them that compensated sums cannot tell.
         (&[3.0, 1.5 * unit], 3, 1.0),
         (&[3.0, 1.5 * unit, unit * unit / 2.0], 3, 1.0 + unit),
         (&[3.0, 1.5 * unit, -unit * unit / 2.0], 3, 1.0),
@@ -292,10 +295,10 @@ fn known_sums_of_narrow_numbers() {
 }
 
 fn check_known(dtype: DType, values: &[f64], count: u64, expected: u64) {
-    let (shape, cells) = ([values.len()], View { offset: 0, strides: vec![0], elements: 1 });
+    let (shape, cells) = ([values.len()], BodyView { offset: 0, strides: vec![0], elements: 1 });
     let (source, mut scratch) = (dense(&shape), Scratch::new());
     for vectors in Vectors::all() {
-        let program = Program::compile_for(&body(dtype, false), vectors).unwrap();
+        let program = LoopProgram::compile_for(&body(dtype, false), vectors).unwrap();
         let got = reduced(&program, &shape, &[(values, &source)], (&cells, count), &mut scratch);
         assert_eq!(got, [expected], "{values:?} / {count}, {dtype}, {}", vectors.name());
     }
@@ -303,11 +306,11 @@ fn check_known(dtype: DType, values: &[f64], count: u64, expected: u64) {
 
 #[test]
 fn cells_are_numbers_of_the_type() {
-    let fold = Fold::Rounded { count: 3 };
+    let fold = LaneFold::Rounded { count: 3 };
     for dtype in crate::bodies::LANES {
         let cell = fold.cell(dtype);
         if matches!(dtype, DType::F32 | DType::F64) {
-            let Cell { dtype: own, elements, .. } = cell.unwrap();
+            let FoldCell { dtype: own, elements, .. } = cell.unwrap();
             assert_eq!((own, elements), (dtype, 1));
         } else {
             assert!(matches!(cell, Err(Error::Unsupported { .. })), "{dtype}");

@@ -1,20 +1,20 @@
 //! Maps over short rows: several of them are one block. Matrices, rows and columns that are broadcast,
 //! indices and numbers, against what the body means, on every instruction set.
 
-use crate::bodies::{Case, value};
+use crate::bodies::{BodyCase, value};
 use pantile_kernels::Vectors;
-use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
+use pantile_kernels::lanes::{LoopProgram, OutputTarget, OutputTargets, Scratch, Source, map};
 use pantile_lanes::{DType, Scalar};
 use pantile_testkit::{Rng, cases};
 
 /// An input: its elements, and how it moves along both axes.
-enum Input {
+enum RowsInput {
     Memory(Vec<Scalar>, Vec<u8>, [isize; 2]),
     Index(i64, [i64; 2]),
     Scalar(Scalar),
 }
 
-impl Input {
+impl RowsInput {
     fn random(rng: &mut Rng, dtype: DType, [rows, columns]: [usize; 2]) -> Self {
         let (count, strides) = match rng.below(6) {
             0 if dtype == DType::I64 => {
@@ -56,13 +56,13 @@ impl Input {
 }
 
 /// What was written to a target: rows with room behind each.
-struct Output {
+struct RowsOutput {
     dtype: DType,
     bytes: Vec<u8>,
     strides: [isize; 2],
 }
 
-impl Output {
+impl RowsOutput {
     /// Rows that follow each other, or with room between them.
     fn random(rng: &mut Rng, dtype: DType, [rows, columns]: [usize; 2]) -> Self {
         let pitch = columns + if rng.chance(1, 4) { 3 } else { 0 };
@@ -86,22 +86,22 @@ fn short_rows_are_computed_together() {
     cases("short_rows", 300, |rng| {
         let shape = [1 + rng.below(90), 1 + rng.below(40)];
         let (inputs, ops, outputs) = (1 + rng.below(4), 1 + rng.below(6), 1 + rng.below(2));
-        let case = Case::random(rng, inputs, ops).outputs(rng, outputs);
-        let inputs: Vec<Input> =
-            case.body.inputs().iter().map(|dtype| Input::random(rng, *dtype, shape)).collect();
-        let sources: Vec<Source<'_>> = inputs.iter().map(Input::source).collect();
+        let case = BodyCase::random(rng, inputs, ops).outputs(rng, outputs);
+        let inputs: Vec<RowsInput> =
+            case.body.inputs().iter().map(|dtype| RowsInput::random(rng, *dtype, shape)).collect();
+        let sources: Vec<Source<'_>> = inputs.iter().map(RowsInput::source).collect();
         for vectors in Vectors::all() {
-            let program = Program::compile_for(&case.body, vectors).unwrap();
+            let program = LoopProgram::compile_for(&case.body, vectors).unwrap();
             let dtypes = program.outputs().iter();
-            let mut outputs: Vec<Output> =
-                dtypes.map(|dtype| Output::random(rng, *dtype, shape)).collect();
+            let mut outputs: Vec<RowsOutput> =
+                dtypes.map(|dtype| RowsOutput::random(rng, *dtype, shape)).collect();
             let strides: Vec<[isize; 2]> = outputs.iter().map(|output| output.strides).collect();
-            let places: Vec<Target<'_>> = (strides.iter().enumerate())
-                .map(|(buffer, strides)| Target { buffer, offset: 0, strides })
+            let places: Vec<OutputTarget<'_>> = (strides.iter().enumerate())
+                .map(|(buffer, strides)| OutputTarget { buffer, offset: 0, strides })
                 .collect();
             let mut buffers: Vec<&mut [u8]> =
                 outputs.iter_mut().map(|output| output.bytes.as_mut_slice()).collect();
-            let mut targets = Targets { buffers: &mut buffers, places: &places };
+            let mut targets = OutputTargets { buffers: &mut buffers, places: &places };
             map(&program, &shape, &sources, &mut targets, &mut Scratch::new()).unwrap();
             for (row, column) in (0..shape[0]).flat_map(|row| (0..shape[1]).map(move |c| (row, c)))
             {

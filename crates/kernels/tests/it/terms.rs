@@ -1,10 +1,10 @@
 //! Exact sums of a few lanes against what they mean, on every instruction set: numbers that cancel,
 //! that are far apart, at the edges of floats, in blocks of every length.
 
-use crate::bodies::{Case, value};
+use crate::bodies::{BodyCase, value};
 use pantile_kernels::Vectors;
-use pantile_kernels::lanes::{Program, Scratch, Source, Target, Targets, map};
-use pantile_lanes::{Element, Op, Scalar, Terms};
+use pantile_kernels::lanes::{LoopProgram, OutputTarget, OutputTargets, Scratch, Source, map};
+use pantile_lanes::{Element, LaneOp, Scalar, SumTerms};
 use pantile_testkit::{Rng, cases};
 
 /// A number of one of the sorts that sums are about.
@@ -12,7 +12,7 @@ fn term<T: Element>(rng: &mut Rng, sort: usize, others: &[Scalar], make: fn(f64)
     match sort {
         // Ordinary numbers: quick sums are certain.
         0 => Scalar::of(make(rng.range(-1 << 40, 1 << 40) as f64 / 1e9)),
-        // What another one is, turned around: little is left.
+        // The negative of another one: little is left.
         1 if !others.is_empty() => {
             let other = rng.pick(others);
             let number = other.get::<f64>().or_else(|| other.get::<f32>().map(f64::from)).unwrap();
@@ -29,8 +29,8 @@ fn term<T: Element>(rng: &mut Rng, sort: usize, others: &[Scalar], make: fn(f64)
 
 fn check<T: Element>(rng: &mut Rng, make: fn(f64) -> T) {
     let (terms, length) = (1 + rng.below(8), 1 + rng.below(300));
-    let op = |nodes: &[pantile_lanes::Node]| Op::Sum(Terms::new(nodes).unwrap());
-    let case = Case::single(&vec![T::DTYPE; terms], op, false).unwrap();
+    let op = |nodes: &[pantile_lanes::LaneNode]| LaneOp::Sum(SumTerms::new(nodes).unwrap());
+    let case = BodyCase::single(&vec![T::DTYPE; terms], op, false).unwrap();
     // Mostly ordinary, so that whole chunks are quick and single elements are not.
     let wild = if rng.chance(1, 2) { 1 } else { 40 };
     let rows: Vec<Vec<Scalar>> = (0..length)
@@ -50,10 +50,10 @@ fn check<T: Element>(rng: &mut Rng, make: fn(f64) -> T) {
     let sources: Vec<Source<'_>> =
         lanes.iter().map(|bytes| Source::Memory { bytes, offset: 0, strides: &[1] }).collect();
     for vectors in Vectors::all() {
-        let program = Program::compile_for(&case.body, vectors).unwrap();
+        let program = LoopProgram::compile_for(&case.body, vectors).unwrap();
         let mut bytes = vec![0xAA; length * T::DTYPE.bytes()];
-        let places = [Target { buffer: 0, offset: 0, strides: &[1] }];
-        let mut targets = Targets { buffers: &mut [&mut bytes], places: &places };
+        let places = [OutputTarget { buffer: 0, offset: 0, strides: &[1] }];
+        let mut targets = OutputTargets { buffers: &mut [&mut bytes], places: &places };
         map(&program, &[length], &sources, &mut targets, &mut Scratch::new()).unwrap();
         for (row, got) in rows.iter().zip(bytes.chunks(T::DTYPE.bytes())) {
             case.check(row, &[Scalar::from_bytes(T::DTYPE, got).unwrap()], &vectors);

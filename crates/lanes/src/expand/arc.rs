@@ -1,6 +1,6 @@
 //! Inverse trigonometric functions.
 
-use super::build::{Build, Pair, two};
+use super::build::{FloatPair, FormulaBuilder, two};
 use super::constants as c;
 use crate::DType;
 
@@ -10,7 +10,11 @@ const WHOLE: (f64, f64) = (2.0 * c::HALF_PI[0], 2.0 * c::HALF_PI[1]);
 
 /// asin of the square root of z (up to 1/4): the root and the rest.
 #[inline(always)]
-fn asin_root<B: Build>(b: &mut B, z: B::Node, root: Pair<B::Node>) -> Pair<B::Node> {
+fn asin_root<B: FormulaBuilder>(
+    b: &mut B,
+    z: B::Node,
+    root: FloatPair<B::Node>,
+) -> FloatPair<B::Node> {
     let p = b.poly(z, &c::ASIN);
     let cube = b.mul(z, root.hi);
     let rest = b.fma(cube, p, root.lo);
@@ -20,7 +24,7 @@ fn asin_root<B: Build>(b: &mut B, z: B::Node, root: Pair<B::Node>) -> Pair<B::No
 /// What asin and acos share: |x| and whether it is above 1/2, and the asin of |x| or, above,
 /// of sqrt((1 - |x|) / 2).
 #[inline(always)]
-fn asin_core<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, Pair<B::Node>) {
+fn asin_core<B: FormulaBuilder>(b: &mut B, x: B::Node) -> (B::Node, B::Node, FloatPair<B::Node>) {
     let magnitude = b.abs(x);
     let outer = b.gt_f(magnitude, 0.5);
     let (minus, half) = (b.f(-0.5), b.f(0.5));
@@ -35,14 +39,18 @@ fn asin_core<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, Pair<B::Node
     let at_one = b.eq_f(magnitude, 1.0);
     let low = b.select_f(at_one, 0.0, low);
     let zero = b.f(0.0);
-    let root = b.select_pair(outer, Pair { hi: root, lo: low }, Pair { hi: magnitude, lo: zero });
+    let root = b.select_pair(
+        outer,
+        FloatPair { hi: root, lo: low },
+        FloatPair { hi: magnitude, lo: zero },
+    );
     let core = asin_root(b, z, root);
     (magnitude, outer, core)
 }
 
 /// asin(x).
 #[inline(always)]
-pub(super) fn asin<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn asin<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let (_, outer, core) = asin_core(b, x);
     let (hi, lo) = (b.mul_f(core.hi, -2.0), b.mul_f(core.lo, -2.0));
     let half = b.pair(HALF);
@@ -56,7 +64,7 @@ pub(super) fn asin<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// acos(x).
 #[inline(always)]
-pub(super) fn acos<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn acos<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let (_, outer, core) = asin_core(b, x);
     let negative = b.lt_f(x, 0.0);
     // Inside: pi/2 -+ core. Outside: 2 core, or pi - 2 core.
@@ -75,7 +83,7 @@ pub(super) fn acos<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 /// The angle of (x, y) with 0 <= y <= x, x normal and their quotient not below the normal range
 /// (where the low part is lost).
 #[inline(always)]
-fn octant<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> Pair<B::Node> {
+fn octant<B: FormulaBuilder>(b: &mut B, y: B::Node, x: B::Node) -> FloatPair<B::Node> {
     let ratio = b.div(y, x);
     let eighths = b.mul_f(ratio, 8.0);
     let nearest = b.round_even(eighths);
@@ -86,11 +94,11 @@ fn octant<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> Pair<B::Node> {
     let product = b.two_product(tan, minus);
     let above = b.two_sum(y, product.hi);
     let low = b.add(above.lo, product.lo);
-    let above = Pair { hi: above.hi, lo: low };
+    let above = FloatPair { hi: above.hi, lo: low };
     let product = b.two_product(tan, y);
     let below = b.quick_sum(x, product.hi);
     let low = b.add(below.lo, product.lo);
-    let t = b.div_pair(above, Pair { hi: below.hi, lo: low });
+    let t = b.div_pair(above, FloatPair { hi: below.hi, lo: low });
     let square = b.mul(t.hi, t.hi);
     let p = b.poly(square, &c::ATAN);
     let cube = b.mul(square, t.hi);
@@ -104,7 +112,7 @@ fn octant<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> Pair<B::Node> {
 
 /// atan(x).
 #[inline(always)]
-pub(super) fn atan<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn atan<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let one = b.f(1.0);
     // From 2^60 on the angle is pi/2 to the last bit.
@@ -124,13 +132,17 @@ pub(super) fn atan<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// The angle of (x, y), all around.
 #[inline(always)]
-pub(super) fn atan2<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> B::Node {
+pub(super) fn atan2<B: FormulaBuilder>(b: &mut B, y: B::Node, x: B::Node) -> B::Node {
     atan2_pair(b, y, x).hi
 }
 
 /// The angle of (x, y) in two parts.
 #[inline(always)]
-pub(super) fn atan2_pair<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> Pair<B::Node> {
+pub(super) fn atan2_pair<B: FormulaBuilder>(
+    b: &mut B,
+    y: B::Node,
+    x: B::Node,
+) -> FloatPair<B::Node> {
     let (mut up, mut along) = (b.abs(y), b.abs(x));
     let (both_low, both_high) = (b.is_inf(y), b.is_inf(x));
     let infinite = b.and(both_low, both_high);
@@ -155,15 +167,15 @@ pub(super) fn atan2_pair<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> Pair<B:
     let ratio = b.div(short, long);
     let tiny = b.lt_f(ratio, 1e-200);
     let zero = b.f(0.0);
-    let angle = b.select_pair(tiny, Pair { hi: ratio, lo: zero }, angle);
+    let angle = b.select_pair(tiny, FloatPair { hi: ratio, lo: zero }, angle);
     let left = b.sign_of(x);
     let no_sign = b.u(0);
     let left = b.ne(left, no_sign);
     let minus = b.neg_pair(angle);
     // Steep: pi/2 -+ angle. Flat: angle, or pi - angle.
-    let turned = b.select_pair(left, angle, minus);
+    let reflected = b.select_pair(left, angle, minus);
     let half = b.pair(HALF);
-    let upright = b.add_pair(half, turned);
+    let upright = b.add_pair(half, reflected);
     let whole = b.pair(WHOLE);
     let behind = b.add_pair(whole, minus);
     let flat = b.select_pair(left, behind, angle);
@@ -173,5 +185,5 @@ pub(super) fn atan2_pair<B: Build>(b: &mut B, y: B::Node, x: B::Node) -> Pair<B:
     let sum = b.add(x, y);
     let (x_nan, y_nan) = (b.is_nan(x), b.is_nan(y));
     let any = b.or(x_nan, y_nan);
-    Pair { hi: b.select(any, sum, hi), lo }
+    FloatPair { hi: b.select(any, sum, hi), lo }
 }

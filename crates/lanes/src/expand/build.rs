@@ -1,15 +1,15 @@
 //! Writing formulas: short names for the primitive operations, and sums of two floats.
 //!
 //! A formula is written once, for whatever its nodes are: those of a body that it is written to
-//! ([`Writer`]), or numbers that are computed at once ([`Plain`](super::plain)).
+//! ([`NodeWriter`]), or numbers that are computed at once ([`PlainEvaluator`](super::plain)).
 
 use std::collections::BTreeMap;
 
-use crate::{Body, DType, Element, Node, One, Op, Scalar, Table, Two};
+use crate::{BinaryOp, DType, Element, LaneNode, LaneOp, LookupTable, LoopBody, Scalar, UnaryOp};
 
 /// A number as the unevaluated sum of two floats, the second below half a unit of the first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair<N = Node> {
+pub(super) struct FloatPair<N = LaneNode> {
     pub(super) hi: N,
     pub(super) lo: N,
 }
@@ -31,7 +31,7 @@ macro_rules! nodes {
 }
 
 /// What formulas are made of. Everything else is written in terms of the first operations.
-pub(super) trait Build {
+pub(super) trait FormulaBuilder {
     /// A lane.
     type Node: Copy;
 
@@ -45,10 +45,10 @@ pub(super) trait Build {
     fn u(&mut self, value: u64) -> Self::Node;
 
     /// An operation on one lane.
-    fn one(&mut self, op: One, x: Self::Node) -> Self::Node;
+    fn one(&mut self, op: UnaryOp, x: Self::Node) -> Self::Node;
 
     /// An operation on two lanes of a type.
-    fn two(&mut self, op: Two, x: Self::Node, y: Self::Node) -> Self::Node;
+    fn two(&mut self, op: BinaryOp, x: Self::Node, y: Self::Node) -> Self::Node;
 
     /// x * y + z, rounded once.
     fn fma(&mut self, x: Self::Node, y: Self::Node, z: Self::Node) -> Self::Node;
@@ -62,42 +62,42 @@ pub(super) trait Build {
     /// The bits as another type of the same width.
     fn reinterpret(&mut self, x: Self::Node, to: DType) -> Self::Node;
 
-    /// The word of a table.
-    fn word(&mut self, table: Table, place: Self::Node) -> Self::Node;
+    /// The entry of a lookup table.
+    fn word(&mut self, table: LookupTable, place: Self::Node) -> Self::Node;
 
     nodes! {
-        add(x, y) = two(Two::Add, x, y);
-        sub(x, y) = two(Two::Sub, x, y);
-        mul(x, y) = two(Two::Mul, x, y);
-        div(x, y) = two(Two::Div, x, y);
-        rem(x, y) = two(Two::Rem, x, y);
-        min(x, y) = two(Two::Min, x, y);
-        max(x, y) = two(Two::Max, x, y);
-        and(x, y) = two(Two::And, x, y);
-        or(x, y) = two(Two::Or, x, y);
-        xor(x, y) = two(Two::Xor, x, y);
-        shl(x, y) = two(Two::Shl, x, y);
-        shr(x, y) = two(Two::Shr, x, y);
-        mul_high(x, y) = two(Two::MulHigh, x, y);
-        eq(x, y) = two(Two::Eq, x, y);
-        ne(x, y) = two(Two::Ne, x, y);
-        lt(x, y) = two(Two::Lt, x, y);
-        le(x, y) = two(Two::Le, x, y);
-        neg(x) = one(One::Neg, x);
-        abs(x) = one(One::Abs, x);
-        not(x) = one(One::Not, x);
-        sqrt(x) = one(One::Sqrt, x);
-        floor(x) = one(One::Floor, x);
-        round_even(x) = one(One::RoundEven, x);
+        add(x, y) = two(BinaryOp::Add, x, y);
+        sub(x, y) = two(BinaryOp::Sub, x, y);
+        mul(x, y) = two(BinaryOp::Mul, x, y);
+        div(x, y) = two(BinaryOp::Div, x, y);
+        rem(x, y) = two(BinaryOp::Rem, x, y);
+        min(x, y) = two(BinaryOp::Min, x, y);
+        max(x, y) = two(BinaryOp::Max, x, y);
+        and(x, y) = two(BinaryOp::And, x, y);
+        or(x, y) = two(BinaryOp::Or, x, y);
+        xor(x, y) = two(BinaryOp::Xor, x, y);
+        shl(x, y) = two(BinaryOp::Shl, x, y);
+        shr(x, y) = two(BinaryOp::Shr, x, y);
+        mul_high(x, y) = two(BinaryOp::MulHigh, x, y);
+        eq(x, y) = two(BinaryOp::Eq, x, y);
+        ne(x, y) = two(BinaryOp::Ne, x, y);
+        lt(x, y) = two(BinaryOp::Lt, x, y);
+        le(x, y) = two(BinaryOp::Le, x, y);
+        neg(x) = one(UnaryOp::Neg, x);
+        abs(x) = one(UnaryOp::Abs, x);
+        not(x) = one(UnaryOp::Not, x);
+        sqrt(x) = one(UnaryOp::Sqrt, x);
+        floor(x) = one(UnaryOp::Floor, x);
+        round_even(x) = one(UnaryOp::RoundEven, x);
         /// The bits of an `F64` as `U64`.
         bits(x) = reinterpret(x, DType::U64);
         /// The `F64` with these bits.
         float(x) = reinterpret(x, DType::F64);
     }
 
-    /// The word of a table as `F64`.
+    /// The entry of a lookup table as `F64`.
     #[inline(always)]
-    fn lookup(&mut self, table: Table, place: Self::Node) -> Self::Node {
+    fn lookup(&mut self, table: LookupTable, place: Self::Node) -> Self::Node {
         let word = self.word(table, place);
         self.float(word)
     }
@@ -213,7 +213,7 @@ pub(super) trait Build {
         self.and_u(bits, 1 << 63)
     }
 
-    /// x with its sign turned where a bit pattern has its sign bit set.
+    /// x with its sign flipped where a bit pattern has its sign bit set.
     #[inline(always)]
     fn xor_sign(&mut self, x: Self::Node, sign: Self::Node) -> Self::Node {
         let bits = self.bits(x);
@@ -252,39 +252,43 @@ pub(super) trait Build {
 
     /// The exact sum of two floats.
     #[inline(always)]
-    fn two_sum(&mut self, x: Self::Node, y: Self::Node) -> Pair<Self::Node> {
+    fn two_sum(&mut self, x: Self::Node, y: Self::Node) -> FloatPair<Self::Node> {
         let hi = self.add(x, y);
         let part = self.sub(hi, x);
         let rest = self.sub(hi, part);
         let (x, y) = (self.sub(x, rest), self.sub(y, part));
-        Pair { hi, lo: self.add(x, y) }
+        FloatPair { hi, lo: self.add(x, y) }
     }
 
     /// The exact sum of two floats, the first not smaller than the second, or zero.
     #[inline(always)]
-    fn quick_sum(&mut self, x: Self::Node, y: Self::Node) -> Pair<Self::Node> {
+    fn quick_sum(&mut self, x: Self::Node, y: Self::Node) -> FloatPair<Self::Node> {
         let hi = self.add(x, y);
         let part = self.sub(hi, x);
-        Pair { hi, lo: self.sub(y, part) }
+        FloatPair { hi, lo: self.sub(y, part) }
     }
 
     /// The exact product of two floats.
     #[inline(always)]
-    fn two_product(&mut self, x: Self::Node, y: Self::Node) -> Pair<Self::Node> {
+    fn two_product(&mut self, x: Self::Node, y: Self::Node) -> FloatPair<Self::Node> {
         let hi = self.mul(x, y);
         let minus = self.neg(hi);
-        Pair { hi, lo: self.fma(x, y, minus) }
+        FloatPair { hi, lo: self.fma(x, y, minus) }
     }
 
     /// A pair of constants.
     #[inline(always)]
-    fn pair(&mut self, (hi, lo): (f64, f64)) -> Pair<Self::Node> {
-        Pair { hi: self.f(hi), lo: self.f(lo) }
+    fn pair(&mut self, (hi, lo): (f64, f64)) -> FloatPair<Self::Node> {
+        FloatPair { hi: self.f(hi), lo: self.f(lo) }
     }
 
     /// The product of two pairs.
     #[inline(always)]
-    fn mul_pair(&mut self, x: Pair<Self::Node>, y: Pair<Self::Node>) -> Pair<Self::Node> {
+    fn mul_pair(
+        &mut self,
+        x: FloatPair<Self::Node>,
+        y: FloatPair<Self::Node>,
+    ) -> FloatPair<Self::Node> {
         let product = self.two_product(x.hi, y.hi);
         let lo = self.fma(x.hi, y.lo, product.lo);
         let lo = self.fma(x.lo, y.hi, lo);
@@ -293,7 +297,11 @@ pub(super) trait Build {
 
     /// The sum of two pairs.
     #[inline(always)]
-    fn add_pair(&mut self, x: Pair<Self::Node>, y: Pair<Self::Node>) -> Pair<Self::Node> {
+    fn add_pair(
+        &mut self,
+        x: FloatPair<Self::Node>,
+        y: FloatPair<Self::Node>,
+    ) -> FloatPair<Self::Node> {
         let sum = self.two_sum(x.hi, y.hi);
         let lo = self.add(x.lo, y.lo);
         let lo = self.add(lo, sum.lo);
@@ -302,7 +310,7 @@ pub(super) trait Build {
 
     /// The sum of a pair and a float.
     #[inline(always)]
-    fn add_to_pair(&mut self, x: Pair<Self::Node>, y: Self::Node) -> Pair<Self::Node> {
+    fn add_to_pair(&mut self, x: FloatPair<Self::Node>, y: Self::Node) -> FloatPair<Self::Node> {
         let sum = self.two_sum(x.hi, y);
         let lo = self.add(x.lo, sum.lo);
         self.quick_sum(sum.hi, lo)
@@ -310,7 +318,11 @@ pub(super) trait Build {
 
     /// The quotient of two pairs.
     #[inline(always)]
-    fn div_pair(&mut self, x: Pair<Self::Node>, y: Pair<Self::Node>) -> Pair<Self::Node> {
+    fn div_pair(
+        &mut self,
+        x: FloatPair<Self::Node>,
+        y: FloatPair<Self::Node>,
+    ) -> FloatPair<Self::Node> {
         let hi = self.div(x.hi, y.hi);
         let minus = self.neg(hi);
         let rest = self.fma(minus, y.hi, x.hi);
@@ -322,20 +334,20 @@ pub(super) trait Build {
 
     /// The square root of a pair.
     #[inline(always)]
-    fn sqrt_pair(&mut self, x: Pair<Self::Node>) -> Pair<Self::Node> {
+    fn sqrt_pair(&mut self, x: FloatPair<Self::Node>) -> FloatPair<Self::Node> {
         let hi = self.sqrt(x.hi);
         let minus = self.neg(hi);
         let rest = self.fma(minus, hi, x.hi);
         let rest = self.add(rest, x.lo);
         let twice = self.add(hi, hi);
         let lo = self.div(rest, twice);
-        Pair { hi, lo }
+        FloatPair { hi, lo }
     }
 
     /// Both parts negated.
     #[inline(always)]
-    fn neg_pair(&mut self, x: Pair<Self::Node>) -> Pair<Self::Node> {
-        Pair { hi: self.neg(x.hi), lo: self.neg(x.lo) }
+    fn neg_pair(&mut self, x: FloatPair<Self::Node>) -> FloatPair<Self::Node> {
+        FloatPair { hi: self.neg(x.hi), lo: self.neg(x.lo) }
     }
 
     /// One of two pairs.
@@ -343,52 +355,52 @@ pub(super) trait Build {
     fn select_pair(
         &mut self,
         which: Self::Node,
-        yes: Pair<Self::Node>,
-        no: Pair<Self::Node>,
-    ) -> Pair<Self::Node> {
-        Pair { hi: self.select(which, yes.hi, no.hi), lo: self.select(which, yes.lo, no.lo) }
+        yes: FloatPair<Self::Node>,
+        no: FloatPair<Self::Node>,
+    ) -> FloatPair<Self::Node> {
+        FloatPair { hi: self.select(which, yes.hi, no.hi), lo: self.select(which, yes.lo, no.lo) }
     }
 
     /// A pair as one float.
     #[inline(always)]
-    fn rounded(&mut self, x: Pair<Self::Node>) -> Self::Node {
+    fn rounded(&mut self, x: FloatPair<Self::Node>) -> Self::Node {
         self.add(x.hi, x.lo)
     }
 }
 
 /// Adds nodes to a body; constants are shared within one expansion.
-pub(super) struct Writer<'b> {
-    body: &'b mut Body,
-    constants: BTreeMap<(DType, u64), Node>,
+pub(super) struct NodeWriter<'b> {
+    body: &'b mut LoopBody,
+    constants: BTreeMap<(DType, u64), LaneNode>,
 }
 
-impl<'b> Writer<'b> {
-    pub(super) fn new(body: &'b mut Body) -> Self {
+impl<'b> NodeWriter<'b> {
+    pub(super) fn new(body: &'b mut LoopBody) -> Self {
         Self { body, constants: BTreeMap::new() }
     }
 
     /// Adds a node.
-    pub(super) fn push(&mut self, op: Op) -> Node {
+    pub(super) fn push(&mut self, op: LaneOp) -> LaneNode {
         // The entrances of `expand` check the types of the lanes; what follows is fixed.
         self.body.push(op).expect("an expansion keeps the types of its lanes")
     }
 
-    fn constant<T: Element>(&mut self, value: T, bits: u64) -> Node {
+    fn constant<T: Element>(&mut self, value: T, bits: u64) -> LaneNode {
         if let Some(known) = self.constants.get(&(T::DTYPE, bits)) {
             return *known;
         }
-        let node = self.push(Op::Const(Scalar::of(value)));
+        let node = self.push(LaneOp::Const(Scalar::of(value)));
         self.constants.insert((T::DTYPE, bits), node);
         node
     }
 
     /// A constant `Bool`.
-    pub(super) fn truth(&mut self, value: bool) -> Node {
+    pub(super) fn boolean(&mut self, value: bool) -> LaneNode {
         self.constant(value, u64::from(value))
     }
 
     /// A small whole number in a type.
-    pub(super) fn small(&mut self, value: i8, dtype: DType) -> Node {
+    pub(super) fn small(&mut self, value: i8, dtype: DType) -> LaneNode {
         match dtype {
             DType::F64 => self.f(f64::from(value)),
             DType::F32 => self.constant(f32::from(value), u64::from(f32::from(value).to_bits())),
@@ -401,46 +413,46 @@ impl<'b> Writer<'b> {
     }
 }
 
-impl Build for Writer<'_> {
-    type Node = Node;
+impl FormulaBuilder for NodeWriter<'_> {
+    type Node = LaneNode;
 
-    fn dtype(&self, x: Node) -> DType {
+    fn dtype(&self, x: LaneNode) -> DType {
         self.body.dtype(x)
     }
 
-    fn f(&mut self, value: f64) -> Node {
+    fn f(&mut self, value: f64) -> LaneNode {
         self.constant(value, value.to_bits())
     }
 
-    fn u(&mut self, value: u64) -> Node {
+    fn u(&mut self, value: u64) -> LaneNode {
         self.constant(value, value)
     }
 
-    fn one(&mut self, op: One, x: Node) -> Node {
-        self.push(Op::One(op, x))
+    fn one(&mut self, op: UnaryOp, x: LaneNode) -> LaneNode {
+        self.push(LaneOp::Unary(op, x))
     }
 
-    fn two(&mut self, op: Two, x: Node, y: Node) -> Node {
-        self.push(Op::Two(op, x, y))
+    fn two(&mut self, op: BinaryOp, x: LaneNode, y: LaneNode) -> LaneNode {
+        self.push(LaneOp::Binary(op, x, y))
     }
 
-    fn fma(&mut self, x: Node, y: Node, z: Node) -> Node {
-        self.push(Op::MulAdd(x, y, z))
+    fn fma(&mut self, x: LaneNode, y: LaneNode, z: LaneNode) -> LaneNode {
+        self.push(LaneOp::MulAdd(x, y, z))
     }
 
-    fn select(&mut self, which: Node, yes: Node, no: Node) -> Node {
-        self.push(Op::Select(which, yes, no))
+    fn select(&mut self, which: LaneNode, yes: LaneNode, no: LaneNode) -> LaneNode {
+        self.push(LaneOp::Select(which, yes, no))
     }
 
-    fn cast(&mut self, x: Node, to: DType) -> Node {
-        if self.dtype(x) == to { x } else { self.push(Op::Cast(x, to)) }
+    fn cast(&mut self, x: LaneNode, to: DType) -> LaneNode {
+        if self.dtype(x) == to { x } else { self.push(LaneOp::Cast(x, to)) }
     }
 
-    fn reinterpret(&mut self, x: Node, to: DType) -> Node {
-        self.push(Op::Bits(x, to))
+    fn reinterpret(&mut self, x: LaneNode, to: DType) -> LaneNode {
+        self.push(LaneOp::Bits(x, to))
     }
 
-    fn word(&mut self, table: Table, place: Node) -> Node {
-        self.push(Op::Table(table, place))
+    fn word(&mut self, table: LookupTable, place: LaneNode) -> LaneNode {
+        self.push(LaneOp::Table(table, place))
     }
 }

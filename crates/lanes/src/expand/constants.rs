@@ -5,7 +5,7 @@
     reason = "tables hold every bit of their numbers, whatever they come near to"
 )]
 
-use crate::Table;
+use crate::LookupTable;
 
 /// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2.
 pub(super) const EXP: [f64; 11] = [
@@ -66,9 +66,9 @@ pub(super) const LN2_PAIR: (f64, f64) =
 
 /// Short inverses c of the middles of 128 intervals of [0.706, 1.412).
 #[rustfmt::skip]
-pub(super) const LOG_INVERSE: Table = Table {
+pub(super) const LOG_INVERSE: LookupTable = LookupTable {
     name: "log_inverse",
-    words: &[
+    entries: &[
         0x3ff6_a000_0000_0000, 0x3ff6_8000_0000_0000, 0x3ff6_6000_0000_0000, 0x3ff6_4000_0000_0000,
         0x3ff6_2000_0000_0000, 0x3ff6_0000_0000_0000, 0x3ff5_e000_0000_0000, 0x3ff5_c000_0000_0000,
         0x3ff5_a000_0000_0000, 0x3ff5_8000_0000_0000, 0x3ff5_6000_0000_0000, 0x3ff5_6000_0000_0000,
@@ -106,9 +106,9 @@ pub(super) const LOG_INVERSE: Table = Table {
 
 /// -ln(c) to 42 binary places.
 #[rustfmt::skip]
-pub(super) const LOG_HIGH: Table = Table {
+pub(super) const LOG_HIGH: LookupTable = LookupTable {
     name: "log_high",
-    words: &[
+    entries: &[
         0xbfd6_2c82_f2b9_c000, 0xbfd5_d1bd_bf58_1000, 0xbfd5_7677_1745_6000, 0xbfd5_1aad_872e_0000,
         0xbfd4_be5f_9577_8000, 0xbfd4_618b_c21c_6000, 0xbfd4_0430_8686_a000, 0xbfd3_a64c_5569_4000,
         0xbfd3_47dd_9a98_8000, 0xbfd2_e8e2_bae1_2000, 0xbfd2_895a_13de_8000, 0xbfd2_895a_13de_8000,
@@ -146,9 +146,9 @@ pub(super) const LOG_HIGH: Table = Table {
 
 /// What `LOG_HIGH` leaves of -ln(c).
 #[rustfmt::skip]
-pub(super) const LOG_LOW: Table = Table {
+pub(super) const LOG_LOW: LookupTable = LookupTable {
     name: "log_low",
-    words: &[
+    entries: &[
         0xbd3e_54bd_bd7c_8a98, 0x3d38_d6bd_c9c7_c238, 0x3d36_4ead_9524_d7ca, 0x3d3f_4bd8_db0a_7cc1,
         0x3d3d_7c92_cd9a_d824, 0x3d13_d82f_484c_84cc, 0xbd3f_8ef4_3049_f7d3, 0xbd37_a71c_bcd7_35d0,
         0x3d25_594d_d4c5_8092, 0x3d26_7b1e_99b7_2bd8, 0xbd3a_8d7a_d24c_13f0, 0xbd3a_8d7a_d24c_13f0,
@@ -239,9 +239,9 @@ pub(super) const COS: [f64; 7] = [
 
 /// The first 1280 bits of 2 / pi after the binary point.
 #[rustfmt::skip]
-pub(super) const TWO_OVER_PI_BITS: Table = Table {
+pub(super) const TWO_OVER_PI_BITS: LookupTable = LookupTable {
     name: "two_over_pi_bits",
-    words: &[
+    entries: &[
         0x0000_0000_0000_0000, 0xa2f9_836e_4e44_1529, 0xfc27_57d1_f534_ddc0, 0xdb62_9599_3c43_9041,
         0xfe51_63ab_debb_c561, 0xb724_6e3a_424d_d2e0, 0x0649_2eea_09d1_921c, 0xfe1d_eb1c_b129_a73e,
         0xe882_35f5_2ebb_4484, 0xe99c_7026_b45f_7e41, 0x3991_d639_8353_39f4, 0x9c84_5f8b_bdf9_283b,
@@ -281,9 +281,9 @@ pub(super) const ATAN: [f64; 6] = [
 
 /// atan(i / 8).
 #[rustfmt::skip]
-pub(super) const ATAN_HIGH: Table = Table {
+pub(super) const ATAN_HIGH: LookupTable = LookupTable {
     name: "atan_high",
-    words: &[
+    entries: &[
         0x0000_0000_0000_0000, 0x3fbf_d5ba_9aac_2f6e, 0x3fcf_5b75_f92c_80dd, 0x3fd6_f619_41e4_def1,
         0x3fdd_ac67_0561_bb4f, 0x3fe1_e00b_abde_feb4, 0x3fe4_978f_a326_9ee1, 0x3fe7_00a7_c578_4634,
         0x3fe9_21fb_5444_2d18,
@@ -292,9 +292,9 @@ pub(super) const ATAN_HIGH: Table = Table {
 
 /// What `ATAN_HIGH` leaves of atan(i / 8).
 #[rustfmt::skip]
-pub(super) const ATAN_LOW: Table = Table {
+pub(super) const ATAN_LOW: LookupTable = LookupTable {
     name: "atan_low",
-    words: &[
+    entries: &[
         0x0000_0000_0000_0000, 0xbc4c_d376_8676_0c17, 0x3c68_ab6e_3cf7_afbd, 0xbc7c_63aa_e6f6_e918,
         0x3c7a_2b7f_222f_65e2, 0xbc59_28df_287a_668f, 0x3c72_419a_87f2_a458, 0xbc78_c34d_25aa_def6,
         0x3c81_a626_3314_5c07,
@@ -303,10 +303,10 @@ pub(super) const ATAN_LOW: Table = Table {
 
 /// Coefficients of erf around i / 8: the first two in two parts each.
 #[rustfmt::skip]
-pub(super) const ERF: [Table; 14] = [
-    Table {
+pub(super) const ERF: [LookupTable; 14] = [
+    LookupTable {
         name: "erf_0",
-        words: &[
+        entries: &[
             0x0000_0000_0000_0000, 0x3fc1_f5e1_a35c_3b89, 0x3fd1_af54_e232_d609, 0x3fd9_dd0d_2b72_1f39,
             0x3fe0_a7ef_5c18_edd2, 0x3fe3_f196_dcd0_f135, 0x3fe6_c1c9_759d_0e5f, 0x3fe9_1724_951b_8fc6,
             0x3fea_f767_a741_088b, 0x3fec_6dad_2829_ec62, 0x3fed_8865_d98a_be01, 0x3fee_5768_c3b4_a3fc,
@@ -321,9 +321,9 @@ pub(super) const ERF: [Table; 14] = [
             0x3fef_ffff_ffff_ffbe, 0x3fef_ffff_ffff_fff0, 0x3fef_ffff_ffff_fffc, 0x3fef_ffff_ffff_ffff,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_1",
-        words: &[
+        entries: &[
             0x0000_0000_0000_0000, 0x3c6d_0b3c_9682_a0ed, 0xbc7b_eeb9_7ecc_d914, 0xbc71_6743_a5d1_5482,
             0x3c75_e7ef_bd55_9045, 0xbc7f_25fa_671d_4b36, 0x3c8b_143a_0658_0aa3, 0xbc82_7905_fee4_e7bb,
             0xbc7c_97dc_c6d6_0d8c, 0xbc6a_b747_8183_6787, 0xbc8f_cec1_292f_3bb1, 0x3c68_b61e_d483_bd03,
@@ -338,9 +338,9 @@ pub(super) const ERF: [Table; 14] = [
             0xbc81_82b3_26b2_1696, 0xbc72_0ef3_618f_20f4, 0x3c78_115f_d1b1_2b8a, 0x3c70_4393_97b5_f84a,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_2",
-        words: &[
+        entries: &[
             0x3ff2_0dd7_5042_9b6d, 0x3ff1_c62f_a1e8_69b6, 0x3ff0_f5d1_602f_7e41, 0x3fef_5f0c_daf1_5313,
             0x3fec_1efc_a49a_5011, 0x3fe8_6e96_9413_4b9e, 0x3fe4_92e4_2d78_d2c5, 0x3fe0_cab6_1f08_4b93,
             0x3fda_911f_096f_bc26, 0x3fd4_5e99_bcbb_7915, 0x3fce_4652_fadc_b6b2, 0x3fc5_ce59_5c45_5b0a,
@@ -355,9 +355,9 @@ pub(super) const ERF: [Table; 14] = [
             0x3d37_2586_10b3_b231, 0x3d17_0bea_f9c7_ffb4, 0x3cf6_3daf_8b4b_1e09, 0x3cd4_cd9c_0415_8cd4,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_3",
-        words: &[
+        entries: &[
             0x3c71_ae3a_914f_ed80, 0x3c8c_e68a_2227_9bb8, 0xbc83_e419_eeb9_1112, 0x3c3d_ff71_a1b2_9760,
             0x3c84_c087_876a_d7fe, 0xbc83_bd9a_8d95_9264, 0xbc88_bd33_5c81_d652, 0x3c70_98a8_f290_9189,
             0xbc70_86a3_1d70_f2f6, 0x3c77_bcc9_79db_bf51, 0xbc2e_95f6_9643_018d, 0x3c4c_3147_7dc5_539e,
@@ -372,9 +372,9 @@ pub(super) const ERF: [Table; 14] = [
             0x39dd_c341_99da_5d0a, 0xb9a3_a0e4_7fbf_15c7, 0x398d_986b_b302_2fa4, 0xb974_850a_7a43_c792,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_4",
-        words: &[
+        entries: &[
             0x0000_0000_0000_0000, 0xbfc1_c62f_a1e8_69b6, 0xbfd0_f5d1_602f_7e41, 0xbfd7_8749_a434_fe4e,
             0xbfdc_1efc_a49a_5011, 0xbfde_8a3c_3918_1e85, 0xbfde_dc56_4435_3c27, 0xbfdd_62be_b64e_8442,
             0xbfda_911f_096f_bc26, 0xbfd6_ea6c_f452_e838, 0xbfd2_ebf3_dcc9_f22f, 0xbfcd_fbba_dedf_5d2e,
@@ -389,9 +389,9 @@ pub(super) const ERF: [Table; 14] = [
             0xbd5f_d398_56f7_3e02, 0xbd40_3461_37a0_bb8b, 0xbd1f_f8ac_583c_4341, 0xbcfe_8dfd_2600_00af,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_5",
-        words: &[
+        entries: &[
             0xbfd8_1274_6b03_79e7, 0xbfd6_f552_dbcc_3336, 0xbfd3_c974_458c_bdf6, 0xbfce_106c_51d1_ef9d,
             0xbfc2_bf53_1866_e00c, 0xbfac_8105_0216_82e3, 0x3f9b_6e85_91f6_6e5b, 0x3fb7_c9d7_56a1_15bb,
             0x3fc1_b614_b0f5_2819, 0x3fc4_cb3c_f0aa_0b9b, 0x3fc5_71d0_1c5c_56be, 0x3fc4_374d_82e0_4c67,
@@ -406,9 +406,9 @@ pub(super) const ERF: [Table; 14] = [
             0x3d7c_b12e_2f5e_c640, 0x3d5d_e74c_0dc3_b50c, 0x3d3e_2d06_d6fd_4ccb, 0x3d1d_7c14_9fc9_f0d5,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_6",
-        words: &[
+        entries: &[
             0x0000_0000_0000_0000, 0x3fb1_96c9_cd8d_f8f9, 0x3fc0_40e8_a6d8_2a51, 0x3fc5_529a_bcd0_026d,
             0x3fc7_6f27_de80_9563, 0x3fc6_963c_8a39_d605, 0x3fc3_49b5_eaa1_4709, 0x3fbc_c605_67d7_9169,
             0x3fb1_b614_b0f5_2d8a, 0x3f9c_a508_3167_b1ad, 0xbf79_3a9a_7bb7_d697, 0xbf9f_3b8d_52d3_5981,
@@ -423,9 +423,9 @@ pub(super) const ERF: [Table; 14] = [
             0xbd93_1011_e94e_34fa, 0xbd74_59c8_1733_e422, 0xbd55_05d9_5325_bc6d, 0xbd35_0429_def6_fbbc,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_7",
-        words: &[
+        entries: &[
             0x3fbc_e2f2_1a04_2a2a, 0x3fba_aba6_23e1_2152, 0x3fb4_7e5c_fee4_0ce3, 0x3fa7_488b_8a7f_1d7b,
             0x3f7d_feeb_5a3e_5859, 0xbf9c_1242_dfff_ba30, 0xbfab_42a1_890c_dff3, 0xbfb1_350f_4b22_29fd,
             0xbfb1_b614_b0f5_289b, 0xbfaf_65d1_5f1c_fb87, 0xbfa8_281c_e0b3_52ae, 0xbf9f_572c_4c8c_7f97,
@@ -440,9 +440,9 @@ pub(super) const ERF: [Table; 14] = [
             0x3da3_e4a1_f88c_b5fa, 0x3d85_c5ee_401c_50f4, 0x3d67_0b70_1152_13b4, 0x3d47_96a3_a032_b9df,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_8",
-        words: &[
+        entries: &[
             0x0000_0000_0000_0000, 0xbf97_34ea_6970_e91a, 0xbfa4_c0b2_53a6_37aa, 0xbfa9_a794_5c93_bbe7,
             0xbfa9_9f13_b23d_09ed, 0xbfa5_2b26_68de_f5b9, 0xbf9b_8477_969c_45af, 0xbf85_3bb4_a661_c62b,
             0x3f72_e45a_54e8_ab1a, 0x3f8f_d1c6_c09b_d423, 0x3f95_d000_3ade_9444, 0x3f96_b16f_52d2_c4a7,
@@ -457,9 +457,9 @@ pub(super) const ERF: [Table; 14] = [
             0xbdb0_f6e8_bc81_8cb8, 0xbd93_0e3d_ebde_2762, 0xbd74_aed6_ba3f_7498, 0xbd55_b228_5d0e_c65e,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_9",
-        words: &[
+        entries: &[
             0xbf9b_82ce_3102_343c, 0xbf98_9258_e75c_65d2, 0xbf90_8d94_6ccb_35ba, 0xbf76_5c10_b876_b521,
             0x3f76_23c6_1753_4407, 0x3f8c_7cd9_c16e_6006, 0x3f92_e0af_b098_89fa, 0x3f93_0ac2_192a_884b,
             0x3f8f_096f_d714_396d, 0x3f83_acc7_844e_a623, 0x3f6d_b43c_97f4_e019, 0xbf57_3ffa_9a50_63cb,
@@ -474,9 +474,9 @@ pub(super) const ERF: [Table; 14] = [
             0x3db8_4a4e_2469_ebfc, 0x3d9c_0877_c282_51c0, 0x3d7f_3c59_5102_4ce2, 0x3d60_ce14_f5eb_c302,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_10",
-        words: &[
+        entries: &[
             0x0000_0000_0000_0000, 0x3f76_f67f_3610_caae, 0x3f83_db6d_ed32_b1c9, 0x3f87_09a9_50e4_8d96,
             0x3f84_93d3_233d_8665, 0x3f7b_62f4_1659_1f1e, 0x3f62_db36_2279_0c75, 0xbf5e_3f42_5e91_a172,
             0xbf73_9111_a404_f0b3, 0xbf78_b43a_4c22_adc1, 0xbf77_5672_12ca_9fd7, 0xbf71_7404_da2d_c5ec,
@@ -491,9 +491,9 @@ pub(super) const ERF: [Table; 14] = [
             0xbdbd_c34e_eec2_dba1, 0xbda1_ab1f_bfbe_a2bd, 0xbd84_3bdc_c30a_67a1, 0xbd66_5b55_6643_8ad8,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_11",
-        words: &[
+        entries: &[
             0x3f75_65bb_736f_fa8b, 0x3f72_7931_f92f_90fb, 0x3f65_5622_4ee8_cf02, 0x3f20_423a_450f_83bd,
             0xbf61_c162_0081_f5ad, 0xbf6d_c3b1_abbb_f02b, 0xbf70_4104_bfe5_5a6e, 0xbf6a_ae22_1296_ec39,
             0xbf5e_e30e_a343_8d9a, 0xbf37_9b0f_cf09_a931, 0x3f4c_c21f_20e4_9a57, 0x3f59_da3a_f68c_7a29,
@@ -508,9 +508,9 @@ pub(super) const ERF: [Table; 14] = [
             0x3dbf_a782_226d_7341, 0x3da3_5c48_e56e_a58d, 0x3d86_d168_f4eb_0609, 0x3d69_ebc3_9ba4_2a16,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_12",
-        words: &[
+        entries: &[
             0x0000_0000_0000_0000, 0xbf52_242e_1ffc_92db, 0xbf5e_5173_d626_0f6a, 0xbf60_6e17_017f_ea6b,
             0xbf59_ad45_8316_867c, 0xbf48_0d45_b3e1_97e9, 0x3f28_3862_309f_ddd3, 0x3f4d_5b42_901e_4512,
             0x3f54_0d91_1f88_e347, 0x3f52_de2d_773b_f02c, 0x3f49_fb40_f74a_2239, 0x3f35_3a9a_8cdf_6e5d,
@@ -525,9 +525,9 @@ pub(super) const ERF: [Table; 14] = [
             0xbdbd_bd4d_e4bd_7559, 0xbda2_c843_7d17_5952, 0xbd86_d43a_73d1_7ba4, 0xbd6a_b6b7_04f4_cedc,
         ],
     },
-    Table {
+    LookupTable {
         name: "erf_13",
-        words: &[
+        entries: &[
             0xbf4b_f7f7_b4b2_e97a, 0xbf47_51e2_ed74_71d3, 0xbf36_6159_f044_048c, 0x3f1e_7c41_4873_8f10,
             0x3f40_43aa_c759_a70f, 0x3f46_2dc8_5a79_e0b6, 0x3f44_6ae3_c2a4_4a62, 0x3f39_8a46_ad98_efb3,
             0x3f16_7a27_1620_9624, 0xbf27_1e24_0bc6_ca19, 0xbf35_3016_f3c3_a02e, 0xbf36_30f2_bd86_a129,

@@ -1,6 +1,6 @@
 //! `exp`, `expm1` and the hyperbolic functions, over one reduction by multiples of ln(2).
 
-use super::build::{Build, Pair};
+use super::build::{FloatPair, FormulaBuilder};
 use super::constants as c;
 
 /// 1.5 * 2^52: adding it rounds to a whole number and leaves that in the lowest bits.
@@ -10,15 +10,15 @@ const MAGIC: f64 = 6_755_399_441_055_744.0;
 const WIDEST: f64 = 1400.0;
 
 /// x = k ln(2) + r, with r in two parts and k as a float and plus 2046 in the lowest bits.
-pub(super) struct Reduced<N> {
-    pub(super) r: Pair<N>,
+pub(super) struct ReducedExponent<N> {
+    pub(super) r: FloatPair<N>,
     pub(super) k: N,
     biased: N,
 }
 
-/// The nearest k of x / ln(2), x less k times the upper part of ln(2), and k as in `Reduced`.
+/// The nearest k of x / ln(2), x less k times the upper part of ln(2), and k as in `ReducedExponent`.
 #[inline(always)]
-fn steps<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, B::Node) {
+fn steps<B: FormulaBuilder>(b: &mut B, x: B::Node) -> (B::Node, B::Node, B::Node) {
     let (log2_e, magic) = (b.f(c::LOG2_E), b.f(MAGIC));
     let shifted = b.fma(x, log2_e, magic);
     let k = b.sub(shifted, magic);
@@ -31,21 +31,28 @@ fn steps<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, B::Node) {
 
 /// Reduces x in [-`WIDEST`, `WIDEST`]; a NaN stays one in `r`.
 #[inline(always)]
-pub(super) fn reduce<B: Build>(b: &mut B, x: Pair<B::Node>) -> Reduced<B::Node> {
+pub(super) fn reduce<B: FormulaBuilder>(
+    b: &mut B,
+    x: FloatPair<B::Node>,
+) -> ReducedExponent<B::Node> {
     let (k, first, biased) = steps(b, x.hi);
     let low = b.f(-c::LN2_LOW);
     let rest = b.fma(k, low, x.lo);
-    Reduced { r: b.quick_sum(first, rest), k, biased }
+    ReducedExponent { r: b.quick_sum(first, rest), k, biased }
 }
 
 /// x times 2^k, in two steps so that neither factor leaves the range; rounds once.
 #[inline(always)]
-pub(super) fn scale<B: Build>(b: &mut B, x: B::Node, reduced: &Reduced<B::Node>) -> B::Node {
+pub(super) fn scale<B: FormulaBuilder>(
+    b: &mut B,
+    x: B::Node,
+    reduced: &ReducedExponent<B::Node>,
+) -> B::Node {
     scale_by(b, x, reduced.biased)
 }
 
 #[inline(always)]
-fn scale_by<B: Build>(b: &mut B, x: B::Node, biased: B::Node) -> B::Node {
+fn scale_by<B: FormulaBuilder>(b: &mut B, x: B::Node, biased: B::Node) -> B::Node {
     let first = b.shr_u(biased, 1);
     let second = b.sub(biased, first);
     let (first, second) = (b.shl_u(first, 52), b.shl_u(second, 52));
@@ -56,7 +63,7 @@ fn scale_by<B: Build>(b: &mut B, x: B::Node, biased: B::Node) -> B::Node {
 
 /// exp(r) - 1 of a reduced r.
 #[inline(always)]
-fn less_one<B: Build>(b: &mut B, r: Pair<B::Node>) -> Pair<B::Node> {
+fn less_one<B: FormulaBuilder>(b: &mut B, r: FloatPair<B::Node>) -> FloatPair<B::Node> {
     let square = b.mul(r.hi, r.hi);
     let p = b.poly(r.hi, &c::EXP);
     // d/dr exp(r) = 1 + r + ...: what the low part does to the terms above the first.
@@ -67,14 +74,14 @@ fn less_one<B: Build>(b: &mut B, r: Pair<B::Node>) -> Pair<B::Node> {
 
 /// x between two bounds beyond which exp is 0 or infinite; NaN stays.
 #[inline(always)]
-fn clamped<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+fn clamped<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let x = b.at_least(x, -746.0);
     b.at_most(x, 710.0)
 }
 
 /// exp(x).
 #[inline(always)]
-pub(super) fn exp<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn exp<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let x = clamped(b, x);
     let (k, first, biased) = steps(b, x);
     let low = b.f(-c::LN2_LOW);
@@ -88,45 +95,48 @@ pub(super) fn exp<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// exp of a pair, as a pair before scaling: exp(x) = (hi + lo) 2^k.
 #[inline(always)]
-pub(super) fn exp_parts<B: Build>(
+pub(super) fn exp_parts<B: FormulaBuilder>(
     b: &mut B,
-    x: Pair<B::Node>,
-) -> (Pair<B::Node>, Reduced<B::Node>) {
+    x: FloatPair<B::Node>,
+) -> (FloatPair<B::Node>, ReducedExponent<B::Node>) {
     let reduced = reduce(b, x);
     let s = less_one(b, reduced.r);
     let one = b.f(1.0);
     let sum = b.quick_sum(one, s.hi);
     let lo = b.add(sum.lo, s.lo);
-    (Pair { hi: sum.hi, lo }, reduced)
+    (FloatPair { hi: sum.hi, lo }, reduced)
 }
 
 /// exp(x) still to be scaled, for any x.
 #[inline(always)]
-pub(super) fn exp_unscaled<B: Build>(b: &mut B, x: B::Node) -> (B::Node, Reduced<B::Node>) {
+pub(super) fn exp_unscaled<B: FormulaBuilder>(
+    b: &mut B,
+    x: B::Node,
+) -> (B::Node, ReducedExponent<B::Node>) {
     let zero = b.f(0.0);
     let hi = b.at_least(x, -WIDEST);
     let hi = b.at_most(hi, WIDEST);
-    let (y, reduced) = exp_parts(b, Pair { hi, lo: zero });
+    let (y, reduced) = exp_parts(b, FloatPair { hi, lo: zero });
     (b.rounded(y), reduced)
 }
 
 /// exp of a pair whose first part may be anything, as one float.
 #[inline(always)]
-pub(super) fn exp_pair<B: Build>(b: &mut B, x: Pair<B::Node>) -> B::Node {
+pub(super) fn exp_pair<B: FormulaBuilder>(b: &mut B, x: FloatPair<B::Node>) -> B::Node {
     let hi = clamped(b, x.hi);
     let same = b.eq(hi, x.hi);
     let zero = b.f(0.0);
     let lo = b.select(same, x.lo, zero);
-    let (y, reduced) = exp_parts(b, Pair { hi, lo });
+    let (y, reduced) = exp_parts(b, FloatPair { hi, lo });
     let y = b.rounded(y);
     scale(b, y, &reduced)
 }
 
 /// exp(x) - 1 of x in (-1100, 64) as a pair.
 #[inline(always)]
-fn expm1_pair<B: Build>(b: &mut B, x: B::Node) -> Pair<B::Node> {
+fn expm1_pair<B: FormulaBuilder>(b: &mut B, x: B::Node) -> FloatPair<B::Node> {
     let zero = b.f(0.0);
-    let reduced = reduce(b, Pair { hi: x, lo: zero });
+    let reduced = reduce(b, FloatPair { hi: x, lo: zero });
     let s = less_one(b, reduced.r);
     let one = b.f(1.0);
     // 2^k (1 + s) - 1, where 2^k is a float of its own: k is above -1075 and below 1024.
@@ -134,12 +144,12 @@ fn expm1_pair<B: Build>(b: &mut B, x: B::Node) -> Pair<B::Node> {
     let minus = b.f(-1.0);
     let lead = b.two_sum(power, minus);
     let (hi, lo) = (b.mul(s.hi, power), b.mul(s.lo, power));
-    b.add_pair(lead, Pair { hi, lo })
+    b.add_pair(lead, FloatPair { hi, lo })
 }
 
 /// exp(x) - 1.
 #[inline(always)]
-pub(super) fn expm1<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn expm1<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let inner = b.at_least(x, -64.0);
     let inner = b.at_most(inner, 60.0);
     let pair = expm1_pair(b, inner);
@@ -155,21 +165,21 @@ pub(super) fn expm1<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 /// What sinh and cosh of k ln(2) + r are made of, before scaling by 2^k.
 struct Halves<N> {
     /// 2^-k cosh(k ln 2) and what its rounding left.
-    c: Pair<N>,
+    c: FloatPair<N>,
     /// 2^-k sinh(k ln 2) and what its rounding left.
-    s: Pair<N>,
+    s: FloatPair<N>,
     /// sinh(r) in two parts.
-    odd: Pair<N>,
+    odd: FloatPair<N>,
     /// cosh(r) - 1.
     even: N,
-    reduced: Reduced<N>,
+    reduced: ReducedExponent<N>,
 }
 
 #[inline(always)]
-fn halves<B: Build>(b: &mut B, x: B::Node) -> Halves<B::Node> {
+fn halves<B: FormulaBuilder>(b: &mut B, x: B::Node) -> Halves<B::Node> {
     let x = b.at_most(x, WIDEST);
     let zero = b.f(0.0);
-    let reduced = reduce(b, Pair { hi: x, lo: zero });
+    let reduced = reduce(b, FloatPair { hi: x, lo: zero });
     let r = reduced.r;
     // 2^(-2k) / 2, from k up to 40 on far below the last bit.
     let capped = b.at_most(reduced.k, 40.0);
@@ -198,7 +208,7 @@ fn halves<B: Build>(b: &mut B, x: B::Node) -> Halves<B::Node> {
 
 /// sinh before scaling: s + c odd + s even.
 #[inline(always)]
-fn sinh_of<B: Build>(b: &mut B, h: &Halves<B::Node>) -> B::Node {
+fn sinh_of<B: FormulaBuilder>(b: &mut B, h: &Halves<B::Node>) -> B::Node {
     let product = b.two_product(h.c.hi, h.odd.hi);
     let sum = b.two_sum(h.s.hi, product.hi);
     let low = b.fma(h.s.hi, h.even, h.s.lo);
@@ -211,7 +221,7 @@ fn sinh_of<B: Build>(b: &mut B, h: &Halves<B::Node>) -> B::Node {
 
 /// cosh before scaling: c + c even + s odd.
 #[inline(always)]
-fn cosh_of<B: Build>(b: &mut B, h: &Halves<B::Node>) -> B::Node {
+fn cosh_of<B: FormulaBuilder>(b: &mut B, h: &Halves<B::Node>) -> B::Node {
     let product = b.two_product(h.s.hi, h.odd.hi);
     let sum = b.quick_sum(h.c.hi, product.hi);
     let low = b.fma(h.c.hi, h.even, h.c.lo);
@@ -222,7 +232,7 @@ fn cosh_of<B: Build>(b: &mut B, h: &Halves<B::Node>) -> B::Node {
 
 /// sinh(x).
 #[inline(always)]
-pub(super) fn sinh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn sinh<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let h = halves(b, magnitude);
     let y = sinh_of(b, &h);
@@ -233,7 +243,10 @@ pub(super) fn sinh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// sinh and cosh of x, still to be scaled, so that factors may keep them from overflowing.
 #[inline(always)]
-pub(super) fn sinh_cosh<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, Reduced<B::Node>) {
+pub(super) fn sinh_cosh<B: FormulaBuilder>(
+    b: &mut B,
+    x: B::Node,
+) -> (B::Node, B::Node, ReducedExponent<B::Node>) {
     let magnitude = b.abs(x);
     let h = halves(b, magnitude);
     let (sinh, cosh) = (sinh_of(b, &h), cosh_of(b, &h));
@@ -243,7 +256,7 @@ pub(super) fn sinh_cosh<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node, R
 
 /// cosh(x).
 #[inline(always)]
-pub(super) fn cosh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn cosh<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let h = halves(b, magnitude);
     let y = cosh_of(b, &h);
@@ -252,7 +265,7 @@ pub(super) fn cosh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// tanh(x) = -m / (2 + m) with m = expm1(-2 |x|).
 #[inline(always)]
-pub(super) fn tanh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn tanh<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let capped = b.at_most(magnitude, 30.0);
     let twice = b.mul_f(capped, -2.0);
@@ -260,7 +273,7 @@ pub(super) fn tanh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let two = b.f(2.0);
     let below = b.quick_sum(two, m.hi);
     let low = b.add(below.lo, m.lo);
-    let quotient = b.div_pair(m, Pair { hi: below.hi, lo: low });
+    let quotient = b.div_pair(m, FloatPair { hi: below.hi, lo: low });
     let y = b.rounded(quotient);
     let y = b.abs(y);
     b.copysign(y, x)

@@ -1,6 +1,6 @@
 //! Logarithms and the inverse hyperbolic functions, over one table of 128 logarithms.
 
-use super::build::{Build, Pair};
+use super::build::{FloatPair, FormulaBuilder};
 use super::constants as c;
 
 /// The bits of the low end of the interval [0.706, 1.412) that a number is scaled into. One is in
@@ -17,7 +17,7 @@ struct Decoded<N> {
 
 /// Takes a finite number above 0 apart.
 #[inline(always)]
-fn decode<B: Build>(b: &mut B, x: B::Node) -> Decoded<B::Node> {
+fn decode<B: FormulaBuilder>(b: &mut B, x: B::Node) -> Decoded<B::Node> {
     let tiny = b.lt_f(x, f64::MIN_POSITIVE);
     let larger = b.mul_f(x, 18_014_398_509_481_984.0); // 2^54
     let x = b.select(tiny, larger, x);
@@ -43,7 +43,7 @@ const TWO_52: f64 = 4_503_599_627_370_496.0;
 
 /// The natural logarithm of a finite float above 0, to about 68 bits. Others give anything.
 #[inline(always)]
-pub(super) fn log_pair<B: Build>(b: &mut B, x: B::Node) -> Pair<B::Node> {
+pub(super) fn log_pair<B: FormulaBuilder>(b: &mut B, x: B::Node) -> FloatPair<B::Node> {
     let d = decode(b, x);
     let inverse = b.lookup(c::LOG_INVERSE, d.place);
     let minus = b.f(-1.0);
@@ -53,7 +53,10 @@ pub(super) fn log_pair<B: Build>(b: &mut B, x: B::Node) -> Pair<B::Node> {
 
 /// The natural logarithm of a pair: its first part is normal, finite and above 0.
 #[inline(always)]
-pub(super) fn log_of_pair<B: Build>(b: &mut B, x: Pair<B::Node>) -> Pair<B::Node> {
+pub(super) fn log_of_pair<B: FormulaBuilder>(
+    b: &mut B,
+    x: FloatPair<B::Node>,
+) -> FloatPair<B::Node> {
     let d = decode(b, x.hi);
     let inverse = b.lookup(c::LOG_INVERSE, d.place);
     let minus = b.f(-1.0);
@@ -73,7 +76,7 @@ pub(super) fn log_of_pair<B: Build>(b: &mut B, x: Pair<B::Node>) -> Pair<B::Node
 
 /// k ln(2) - ln(inverse), in two parts that are not yet a pair.
 #[inline(always)]
-fn steps<B: Build>(b: &mut B, d: &Decoded<B::Node>) -> (B::Node, B::Node) {
+fn steps<B: FormulaBuilder>(b: &mut B, d: &Decoded<B::Node>) -> (B::Node, B::Node) {
     let (high, low) = (b.lookup(c::LOG_HIGH, d.place), b.lookup(c::LOG_LOW, d.place));
     let (ln2_high, ln2_low) = (b.f(c::LN2_HIGH), b.f(c::LN2_LOW));
     // The first is exact: both have 42 places.
@@ -82,12 +85,12 @@ fn steps<B: Build>(b: &mut B, d: &Decoded<B::Node>) -> (B::Node, B::Node) {
 
 /// k ln(2) - ln(inverse) + ln(1 + r).
 #[inline(always)]
-fn finish<B: Build>(
+fn finish<B: FormulaBuilder>(
     b: &mut B,
     d: &Decoded<B::Node>,
     r: B::Node,
     r_low: Option<B::Node>,
-) -> Pair<B::Node> {
+) -> FloatPair<B::Node> {
     let (lead, mut rest) = steps(b, d);
     let first = b.quick_sum(lead, r);
     let half = b.mul_f(r, -0.5);
@@ -110,7 +113,7 @@ fn finish<B: Build>(
 
 /// Of a logarithm y of x: what 0, negative numbers, infinity and NaN give.
 #[inline(always)]
-fn edges<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
+fn edges<B: FormulaBuilder>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
     let finite = b.is_below_infinity(x);
     let y = b.select(finite, y, x);
     let negative = b.lt_f(x, 0.0);
@@ -121,7 +124,7 @@ fn edges<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
 
 /// ln(x): as `log_pair`, but only the first sum keeps its rest.
 #[inline(always)]
-pub(super) fn log<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn log<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let d = decode(b, x);
     let inverse = b.lookup(c::LOG_INVERSE, d.place);
     let minus = b.f(-1.0);
@@ -138,7 +141,7 @@ pub(super) fn log<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// The logarithm to a base, given by 1 / ln(base). Exact for whole powers of the base.
 #[inline(always)]
-fn log_to_base<B: Build>(b: &mut B, x: B::Node, factor: (f64, f64)) -> B::Node {
+fn log_to_base<B: FormulaBuilder>(b: &mut B, x: B::Node, factor: (f64, f64)) -> B::Node {
     let y = log_pair(b, x);
     let factor = b.pair(factor);
     let y = b.mul_pair(y, factor);
@@ -147,30 +150,33 @@ fn log_to_base<B: Build>(b: &mut B, x: B::Node, factor: (f64, f64)) -> B::Node {
 
 /// The logarithm to base 2.
 #[inline(always)]
-pub(super) fn log2<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn log2<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     log_to_base(b, x, c::LOG2_E_PAIR)
 }
 
 /// The logarithm to base 10.
 #[inline(always)]
-pub(super) fn log10<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn log10<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     log_to_base(b, x, c::LOG10_E)
 }
 
 /// ln(1 + x) of a pair with 1 + x finite and above 0.
 #[inline(always)]
-pub(super) fn log1p_pair<B: Build>(b: &mut B, x: Pair<B::Node>) -> Pair<B::Node> {
+pub(super) fn log1p_pair<B: FormulaBuilder>(
+    b: &mut B,
+    x: FloatPair<B::Node>,
+) -> FloatPair<B::Node> {
     let one = b.f(1.0);
     let sum = b.two_sum(one, x.hi);
     let lo = b.add(sum.lo, x.lo);
-    log_of_pair(b, Pair { hi: sum.hi, lo })
+    log_of_pair(b, FloatPair { hi: sum.hi, lo })
 }
 
 /// ln(1 + x).
 #[inline(always)]
-pub(super) fn log1p<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn log1p<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let zero = b.f(0.0);
-    let y = log1p_pair(b, Pair { hi: x, lo: zero });
+    let y = log1p_pair(b, FloatPair { hi: x, lo: zero });
     let more = b.add_f(x, 1.0);
     let y = edges(b, more, y.hi);
     let zero = b.eq_f(x, 0.0);
@@ -182,12 +188,18 @@ const LARGE: f64 = 1_152_921_504_606_846_976.0; // 2^60
 
 /// ln(x) + ln(2) where x is large, else another value.
 #[inline(always)]
-fn log_twice_if<B: Build>(b: &mut B, large: B::Node, x: B::Node, other: Pair<B::Node>) -> B::Node {
+fn log_twice_if<B: FormulaBuilder>(
+    b: &mut B,
+    large: B::Node,
+    x: B::Node,
+    other: FloatPair<B::Node>,
+) -> B::Node {
     let zero = b.f(0.0);
     let one = b.f(1.0);
     let sum = b.two_sum(one, other.hi);
     let low = b.add(sum.lo, other.lo);
-    let argument = b.select_pair(large, Pair { hi: x, lo: zero }, Pair { hi: sum.hi, lo: low });
+    let argument =
+        b.select_pair(large, FloatPair { hi: x, lo: zero }, FloatPair { hi: sum.hi, lo: low });
     let y = log_of_pair(b, argument);
     let ln2 = b.pair(c::LN2_PAIR);
     let more = b.add_pair(y, ln2);
@@ -196,7 +208,7 @@ fn log_twice_if<B: Build>(b: &mut B, large: B::Node, x: B::Node, other: Pair<B::
 
 /// asinh(x) = ln(1 + |x| + x^2 / (1 + sqrt(x^2 + 1))) with the sign of x.
 #[inline(always)]
-pub(super) fn asinh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn asinh<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let large = b.gt_f(magnitude, LARGE);
     let zero = b.f(0.0);
@@ -219,7 +231,7 @@ pub(super) fn asinh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// acosh(x) = ln(1 + t + sqrt(2 t + t^2)) with t = x - 1.
 #[inline(always)]
-pub(super) fn acosh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn acosh<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let large = b.gt_f(x, LARGE);
     let one = b.f(1.0);
     let inner = b.select(large, one, x);
@@ -227,7 +239,7 @@ pub(super) fn acosh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
     let t = b.two_sum(inner, minus);
     let square = b.mul_pair(t, t);
     let (hi, lo) = (b.add(t.hi, t.hi), b.add(t.lo, t.lo));
-    let sum = b.add_pair(Pair { hi, lo }, square);
+    let sum = b.add_pair(FloatPair { hi, lo }, square);
     let root = b.sqrt_pair(sum);
     let u = b.add_pair(root, t);
     let y = log_twice_if(b, large, x, u);
@@ -241,14 +253,14 @@ pub(super) fn acosh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// atanh(x) = ln(1 + 2 |x| / (1 - |x|)) / 2 with the sign of x.
 #[inline(always)]
-pub(super) fn atanh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn atanh<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let one = b.f(1.0);
     let minus = b.neg(magnitude);
     let below = b.two_sum(one, minus);
     let zero = b.f(0.0);
     let twice = b.add(magnitude, magnitude);
-    let u = b.div_pair(Pair { hi: twice, lo: zero }, below);
+    let u = b.div_pair(FloatPair { hi: twice, lo: zero }, below);
     let y = log1p_pair(b, u);
     let y = b.mul_f(y.hi, 0.5);
     let at_one = b.eq_f(magnitude, 1.0);
@@ -263,7 +275,7 @@ pub(super) fn atanh<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// ln(exp(x) + exp(y)) = max + ln(1 + exp(-|x - y|)).
 #[inline(always)]
-pub(super) fn logaddexp<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
+pub(super) fn logaddexp<B: FormulaBuilder>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
     let (low, high) = (b.min(x, y), b.max(x, y));
     let minus = b.neg(high);
     let difference = b.two_sum(low, minus);
@@ -272,12 +284,12 @@ pub(super) fn logaddexp<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node 
     let same = b.eq(clipped, difference.hi);
     let zero = b.f(0.0);
     let rest = b.select(same, difference.lo, zero);
-    let (e, reduced) = super::exponential::exp_parts(b, Pair { hi: clipped, lo: rest });
+    let (e, reduced) = super::exponential::exp_parts(b, FloatPair { hi: clipped, lo: rest });
     let (hi, lo) = (
         super::exponential::scale(b, e.hi, &reduced),
         super::exponential::scale(b, e.lo, &reduced),
     );
-    let more = log1p_pair(b, Pair { hi, lo });
+    let more = log1p_pair(b, FloatPair { hi, lo });
     let sum = b.add_to_pair(more, high);
     // Equal infinities have no difference; a NaN is in `high`.
     let finite = b.is_finite(high);

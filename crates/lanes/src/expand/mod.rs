@@ -4,16 +4,16 @@
 //! [`Unary::types`] and [`Binary::types`]; [`cast`] brings them there) and add nodes without
 //! branches, so that every lane costs the same and gives the same bits wherever it is computed.
 //!
-//! Functions such as `exp` are one node, [`Op::Call`]; what it means is its [`expansion`]. Their
-//! formulas are written once, for two readers: [`expansion`] writes them out as nodes, and [`plain`]
-//! computes them at once, for whoever compiles them into loops.
+//! Functions such as `exp` are one node, [`LaneOp::Call`]; what it means is its [`expansion`].
+//! Their formulas are written once, for two readers: [`expansion`] writes them out as nodes, and
+//! [`plain`] computes them at once, for crates that compile them into loops.
 //!
 //! ```
-//! use pantile_lanes::expand::{self, Lane};
-//! use pantile_lanes::{Body, DType, Scalar, Unary, evaluate};
-//! let mut body = Body::new();
-//! let x = Lane::Real(body.input(DType::F64)?);
-//! let Lane::Real(y) = expand::unary(&mut body, Unary::Log10, x)? else { unreachable!() };
+//! use pantile_lanes::expand::{self, ElementLanes};
+//! use pantile_lanes::{LoopBody, DType, Scalar, Unary, evaluate};
+//! let mut body = LoopBody::new();
+//! let x = ElementLanes::Real(body.input(DType::F64)?);
+//! let ElementLanes::Real(y) = expand::unary(&mut body, Unary::Log10, x)? else { unreachable!() };
 //! body.output(y);
 //! assert_eq!(evaluate(&body, &[Scalar::of(1000.0)])?, [Scalar::of(3.0)]);
 //! # Ok::<(), pantile_lanes::Error>(())
@@ -75,26 +75,26 @@ mod simple;
 mod trigonometry;
 mod whole;
 
-use crate::{Binary, Body, DType, Error, Node, Op, Unary};
-use build::{Build, Writer};
+use crate::{Binary, DType, Error, LaneNode, LaneOp, LoopBody, Unary};
+use build::{FormulaBuilder, NodeWriter};
 pub use random::{normal, uniform, words};
 pub use whole::expansion;
 
 /// An element inside a body: one lane, or the two parts of a complex number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
-    /// A real number, an integer or a truth value.
-    Real(Node),
+pub enum ElementLanes {
+    /// A real number, an integer or a bool.
+    Real(LaneNode),
     /// The real and the imaginary part, of the same float type.
-    Complex(Node, Node),
+    Complex(LaneNode, LaneNode),
 }
 
-impl Lane {
+impl ElementLanes {
     /// The type of the element.
     ///
     /// # Errors
     /// If the parts of a complex number are not two floats of the same type.
-    pub fn dtype(self, body: &Body) -> Result<DType, Error> {
+    pub fn dtype(self, body: &LoopBody) -> Result<DType, Error> {
         match self {
             Self::Real(x) => Ok(body.dtype(x)),
             Self::Complex(re, im) => match (body.dtype(re), body.dtype(im)) {
@@ -110,16 +110,16 @@ impl Lane {
 ///
 /// # Errors
 /// If the function has no meaning for the type, or computes in another.
-pub fn unary(body: &mut Body, function: Unary, x: Lane) -> Result<Lane, Error> {
+pub fn unary(body: &mut LoopBody, function: Unary, x: ElementLanes) -> Result<ElementLanes, Error> {
     let dtype = x.dtype(body)?;
     let (compute, _) = function.types(dtype)?;
     if compute != dtype {
         return Err(Error::WrongTypes { function: function.name(), dtypes: vec![dtype] });
     }
-    let mut build = Writer::new(body);
+    let mut build = NodeWriter::new(body);
     match x {
-        Lane::Real(x) => Ok(Lane::Real(real::unary(&mut build, function, x))),
-        Lane::Complex(re, im) => Ok(complex::unary(&mut build, function, (re, im))),
+        ElementLanes::Real(x) => Ok(ElementLanes::Real(real::unary(&mut build, function, x))),
+        ElementLanes::Complex(re, im) => Ok(complex::unary(&mut build, function, (re, im))),
     }
 }
 
@@ -128,17 +128,24 @@ pub fn unary(body: &mut Body, function: Unary, x: Lane) -> Result<Lane, Error> {
 ///
 /// # Errors
 /// If the function has no meaning for the types, or computes in another.
-pub fn binary(body: &mut Body, function: Binary, x: Lane, y: Lane) -> Result<Lane, Error> {
+pub fn binary(
+    body: &mut LoopBody,
+    function: Binary,
+    x: ElementLanes,
+    y: ElementLanes,
+) -> Result<ElementLanes, Error> {
     let dtypes = [x.dtype(body)?, y.dtype(body)?];
     let (compute, _) = function.types(dtypes[0], dtypes[1])?;
     let whole = function == Binary::Divide && dtypes[0] != DType::Bool;
     if dtypes[0] != dtypes[1] || (compute != dtypes[0] && !whole) {
         return Err(Error::WrongTypes { function: function.name(), dtypes: dtypes.to_vec() });
     }
-    let mut build = Writer::new(body);
+    let mut build = NodeWriter::new(body);
     match (x, y) {
-        (Lane::Real(x), Lane::Real(y)) => Ok(Lane::Real(real::binary(&mut build, function, x, y))),
-        (Lane::Complex(re, im), Lane::Complex(other_re, other_im)) => {
+        (ElementLanes::Real(x), ElementLanes::Real(y)) => {
+            Ok(ElementLanes::Real(real::binary(&mut build, function, x, y)))
+        }
+        (ElementLanes::Complex(re, im), ElementLanes::Complex(other_re, other_im)) => {
             Ok(complex::binary(&mut build, function, (re, im), (other_re, other_im)))
         }
         _ => Err(Error::WrongTypes { function: function.name(), dtypes: dtypes.to_vec() }),
@@ -150,7 +157,7 @@ pub fn binary(body: &mut Body, function: Binary, x: Lane, y: Lane) -> Result<Lan
 ///
 /// # Errors
 /// If the lane is not an element.
-pub fn cast(body: &mut Body, x: Lane, to: DType) -> Result<Lane, Error> {
+pub fn cast(body: &mut LoopBody, x: ElementLanes, to: DType) -> Result<ElementLanes, Error> {
     if x.dtype(body)? == to {
         return Ok(x);
     }
@@ -159,31 +166,42 @@ pub fn cast(body: &mut Body, x: Lane, to: DType) -> Result<Lane, Error> {
         DType::C128 => DType::F64,
         other => other,
     };
-    let mut b = Writer::new(body);
+    let mut b = NodeWriter::new(body);
     Ok(match x {
-        Lane::Real(x) if part == to => Lane::Real(b.cast(x, to)),
-        Lane::Real(x) => Lane::Complex(b.cast(x, part), b.small(0, part)),
-        Lane::Complex(re, im) if part != to => Lane::Complex(b.cast(re, part), b.cast(im, part)),
-        Lane::Complex(re, im) if to == DType::Bool => {
-            let (re, im) = (b.cast(re, to), b.cast(im, to));
-            Lane::Real(b.or(re, im))
+        ElementLanes::Real(x) if part == to => ElementLanes::Real(b.cast(x, to)),
+        ElementLanes::Real(x) => ElementLanes::Complex(b.cast(x, part), b.small(0, part)),
+        ElementLanes::Complex(re, im) if part != to => {
+            ElementLanes::Complex(b.cast(re, part), b.cast(im, part))
         }
-        Lane::Complex(re, _) => Lane::Real(b.cast(re, to)),
+        ElementLanes::Complex(re, im) if to == DType::Bool => {
+            let (re, im) = (b.cast(re, to), b.cast(im, to));
+            ElementLanes::Real(b.or(re, im))
+        }
+        ElementLanes::Complex(re, _) => ElementLanes::Real(b.cast(re, to)),
     })
 }
 
 /// Adds a choice between two elements of the same type.
 ///
 /// # Errors
-/// If the first is no truth value or the others differ in type.
-pub fn select(body: &mut Body, which: Node, yes: Lane, no: Lane) -> Result<Lane, Error> {
+/// If the first is no bool or the others differ in type.
+pub fn select(
+    body: &mut LoopBody,
+    which: LaneNode,
+    yes: ElementLanes,
+    no: ElementLanes,
+) -> Result<ElementLanes, Error> {
     let dtype = no.dtype(body)?;
     match (yes, no) {
-        (Lane::Real(yes), Lane::Real(no)) => Ok(Lane::Real(body.push(Op::Select(which, yes, no))?)),
-        (Lane::Complex(yes_re, yes_im), Lane::Complex(no_re, no_im)) => Ok(Lane::Complex(
-            body.push(Op::Select(which, yes_re, no_re))?,
-            body.push(Op::Select(which, yes_im, no_im))?,
-        )),
+        (ElementLanes::Real(yes), ElementLanes::Real(no)) => {
+            Ok(ElementLanes::Real(body.push(LaneOp::Select(which, yes, no))?))
+        }
+        (ElementLanes::Complex(yes_re, yes_im), ElementLanes::Complex(no_re, no_im)) => {
+            Ok(ElementLanes::Complex(
+                body.push(LaneOp::Select(which, yes_re, no_re))?,
+                body.push(LaneOp::Select(which, yes_im, no_im))?,
+            ))
+        }
         _ => Err(Error::WrongLane { op: "select".to_owned(), dtype }),
     }
 }

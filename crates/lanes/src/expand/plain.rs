@@ -1,11 +1,11 @@
-//! Formulas computed at once, on numbers: what whoever runs bodies compiles into loops.
+//! Formulas computed at once, on numbers: the form that kernels compile into loops.
 //!
 //! The formulas are those of the expansions, so that the bits are the same. Everything is inlined
 //! into a loop without branches, which the compiler makes vector code of.
 
-use super::build::Build;
+use super::build::FormulaBuilder;
 use super::{arc, exponential, logarithm, power, random, trigonometry};
-use crate::{DType, One, Table, Two};
+use crate::{BinaryOp, DType, LookupTable, UnaryOp};
 
 /// Declares functions of `F64` numbers by their formulas.
 macro_rules! functions {
@@ -14,7 +14,7 @@ macro_rules! functions {
         #[must_use]
         #[inline(always)]
         pub fn $name($($x: f64),*) -> f64 {
-            $formula(&mut Plain, $(Value::of($x)),*).float()
+            $formula(&mut PlainEvaluator, $(PlainValue::of($x)),*).float()
         }
     )*};
 }
@@ -78,36 +78,36 @@ functions! {
 #[must_use]
 #[inline(always)]
 pub fn is_small_angle(x: f64) -> bool {
-    trigonometry::is_large(&mut Plain, Value::of(x)).bits == 0
+    trigonometry::is_large(&mut PlainEvaluator, PlainValue::of(x)).bits == 0
 }
 
 /// A random number in [0, 1) at a place.
 #[must_use]
 #[inline(always)]
 pub fn uniform(index: u64, seed: u64, stream: u64) -> f64 {
-    let [index, seed, stream] = [index, seed, stream].map(Value::word);
-    random::uniform_of(&mut Plain, index, seed, stream).float()
+    let [index, seed, stream] = [index, seed, stream].map(PlainValue::word);
+    random::uniform_of(&mut PlainEvaluator, index, seed, stream).float()
 }
 
 /// A random number of the normal distribution at a place.
 #[must_use]
 #[inline(always)]
 pub fn normal(index: u64, seed: u64, stream: u64) -> f64 {
-    let [index, seed, stream] = [index, seed, stream].map(Value::word);
-    random::normal_of(&mut Plain, index, seed, stream).float()
+    let [index, seed, stream] = [index, seed, stream].map(PlainValue::word);
+    random::normal_of(&mut PlainEvaluator, index, seed, stream).float()
 }
 
 /// Computes at once. The types of all values are known to the compiler once all is inlined.
-struct Plain;
+struct PlainEvaluator;
 
 /// The bits of a number and their type: `F64`, `U64`, `I64` or `Bool`.
 #[derive(Clone, Copy)]
-struct Value {
+struct PlainValue {
     bits: u64,
     dtype: DType,
 }
 
-impl Value {
+impl PlainValue {
     #[inline(always)]
     fn of(value: f64) -> Self {
         Self { bits: value.to_bits(), dtype: DType::F64 }
@@ -119,7 +119,7 @@ impl Value {
     }
 
     #[inline(always)]
-    fn truth(value: bool) -> Self {
+    fn boolean(value: bool) -> Self {
         Self { bits: u64::from(value), dtype: DType::Bool }
     }
 
@@ -129,44 +129,44 @@ impl Value {
     }
 }
 
-impl Build for Plain {
-    type Node = Value;
+impl FormulaBuilder for PlainEvaluator {
+    type Node = PlainValue;
 
     #[inline(always)]
-    fn dtype(&self, x: Value) -> DType {
+    fn dtype(&self, x: PlainValue) -> DType {
         x.dtype
     }
 
     #[inline(always)]
-    fn f(&mut self, value: f64) -> Value {
-        Value::of(value)
+    fn f(&mut self, value: f64) -> PlainValue {
+        PlainValue::of(value)
     }
 
     #[inline(always)]
-    fn u(&mut self, value: u64) -> Value {
-        Value::word(value)
+    fn u(&mut self, value: u64) -> PlainValue {
+        PlainValue::word(value)
     }
 
     #[inline(always)]
-    fn one(&mut self, op: One, x: Value) -> Value {
+    fn one(&mut self, op: UnaryOp, x: PlainValue) -> PlainValue {
         let value = x.float();
         match (op, x.dtype) {
-            (One::Not, DType::Bool) => Value { bits: x.bits ^ 1, ..x },
-            (One::Not, _) => Value { bits: !x.bits, ..x },
-            (One::Neg, _) => Value::of(-value),
-            (One::Abs, _) => Value::of(value.abs()),
-            (One::Sqrt, _) => Value::of(value.sqrt()),
-            (One::Floor, _) => Value::of(value.floor()),
-            (One::Ceil, _) => Value::of(value.ceil()),
-            (One::Trunc, _) => Value::of(value.trunc()),
-            (One::RoundEven, _) => Value::of(value.round_ties_even()),
-            (One::Canonical, _) if value.is_nan() => Value::word(0x7ff8_0000_0000_0000),
-            (One::Canonical, _) => x,
+            (UnaryOp::Not, DType::Bool) => PlainValue { bits: x.bits ^ 1, ..x },
+            (UnaryOp::Not, _) => PlainValue { bits: !x.bits, ..x },
+            (UnaryOp::Neg, _) => PlainValue::of(-value),
+            (UnaryOp::Abs, _) => PlainValue::of(value.abs()),
+            (UnaryOp::Sqrt, _) => PlainValue::of(value.sqrt()),
+            (UnaryOp::Floor, _) => PlainValue::of(value.floor()),
+            (UnaryOp::Ceil, _) => PlainValue::of(value.ceil()),
+            (UnaryOp::Trunc, _) => PlainValue::of(value.trunc()),
+            (UnaryOp::RoundEven, _) => PlainValue::of(value.round_ties_even()),
+            (UnaryOp::Canonical, _) if value.is_nan() => PlainValue::word(0x7ff8_0000_0000_0000),
+            (UnaryOp::Canonical, _) => x,
         }
     }
 
     #[inline(always)]
-    fn two(&mut self, op: Two, x: Value, y: Value) -> Value {
+    fn two(&mut self, op: BinaryOp, x: PlainValue, y: PlainValue) -> PlainValue {
         match x.dtype {
             DType::F64 => floats(op, x.float(), y.float()),
             _ => words(op, x, y),
@@ -174,13 +174,13 @@ impl Build for Plain {
     }
 
     #[inline(always)]
-    fn fma(&mut self, x: Value, y: Value, z: Value) -> Value {
-        Value::of(x.float().mul_add(y.float(), z.float()))
+    fn fma(&mut self, x: PlainValue, y: PlainValue, z: PlainValue) -> PlainValue {
+        PlainValue::of(x.float().mul_add(y.float(), z.float()))
     }
 
     #[inline(always)]
-    fn select(&mut self, which: Value, yes: Value, no: Value) -> Value {
-        Value { bits: if which.bits == 0 { no.bits } else { yes.bits }, ..no }
+    fn select(&mut self, which: PlainValue, yes: PlainValue, no: PlainValue) -> PlainValue {
+        PlainValue { bits: if which.bits == 0 { no.bits } else { yes.bits }, ..no }
     }
 
     #[inline(always)]
@@ -190,121 +190,126 @@ impl Build for Plain {
         reason = "casts of lanes"
     )]
     #[allow(clippy::cast_sign_loss, reason = "negative numbers become 0")]
-    fn cast(&mut self, x: Value, to: DType) -> Value {
+    fn cast(&mut self, x: PlainValue, to: DType) -> PlainValue {
         match (x.dtype, to) {
-            (DType::F64, DType::U64) => Value::word(x.float() as u64),
-            (DType::U64, DType::F64) => Value::of(x.bits as f64),
-            (DType::I64, DType::F64) => Value::of(x.bits.cast_signed() as f64),
-            _ => Value { bits: x.bits, dtype: to },
+            (DType::F64, DType::U64) => PlainValue::word(x.float() as u64),
+            (DType::U64, DType::F64) => PlainValue::of(x.bits as f64),
+            (DType::I64, DType::F64) => PlainValue::of(x.bits.cast_signed() as f64),
+            _ => PlainValue { bits: x.bits, dtype: to },
         }
     }
 
     #[inline(always)]
-    fn reinterpret(&mut self, x: Value, to: DType) -> Value {
-        Value { bits: x.bits, dtype: to }
+    fn reinterpret(&mut self, x: PlainValue, to: DType) -> PlainValue {
+        PlainValue { bits: x.bits, dtype: to }
     }
 
     #[inline(always)]
-    fn word(&mut self, table: Table, place: Value) -> Value {
-        let last = table.words.len() - 1;
+    fn word(&mut self, table: LookupTable, place: PlainValue) -> PlainValue {
+        let last = table.entries.len() - 1;
         let place = usize::try_from(place.bits).map_or(last, |place| place.min(last));
-        Value::word(table.words[place])
+        PlainValue::word(table.entries[place])
     }
 
     /// One comparison: a NaN is none, and equal numbers that are not zero are the same.
     #[inline(always)]
-    fn at_most(&mut self, x: Value, bound: f64) -> Value {
-        Value::of(if bound < x.float() { bound } else { x.float() })
+    fn at_most(&mut self, x: PlainValue, bound: f64) -> PlainValue {
+        PlainValue::of(if bound < x.float() { bound } else { x.float() })
     }
 
     #[inline(always)]
-    fn at_least(&mut self, x: Value, bound: f64) -> Value {
-        Value::of(if bound > x.float() { bound } else { x.float() })
+    fn at_least(&mut self, x: PlainValue, bound: f64) -> PlainValue {
+        PlainValue::of(if bound > x.float() { bound } else { x.float() })
     }
 }
 
 /// Selections rather than branches. Equal numbers differ at most in the sign of zero: the bits of
 /// both together have it (minimum), or not (maximum).
 #[inline(always)]
-fn floats(op: Two, x: f64, y: f64) -> Value {
-    Value::of(match op {
-        Two::Add => x + y,
-        Two::Sub => x - y,
-        Two::Mul => x * y,
-        Two::Div => x / y,
-        Two::Rem => x % y,
-        Two::Min => {
+fn floats(op: BinaryOp, x: f64, y: f64) -> PlainValue {
+    PlainValue::of(match op {
+        BinaryOp::Add => x + y,
+        BinaryOp::Sub => x - y,
+        BinaryOp::Mul => x * y,
+        BinaryOp::Div => x / y,
+        BinaryOp::Rem => x % y,
+        BinaryOp::Min => {
             let least = if x < y { x } else { y };
             let both = f64::from_bits(x.to_bits() | y.to_bits());
             let least = if x == y { both } else { least };
             if x.is_nan() { x } else { least }
         }
-        Two::Max => {
+        BinaryOp::Max => {
             let most = if x > y { x } else { y };
             let both = f64::from_bits(x.to_bits() & y.to_bits());
             let most = if x == y { both } else { most };
             if x.is_nan() { x } else { most }
         }
-        Two::Eq => return Value::truth(x == y),
-        Two::Ne => return Value::truth(x != y),
-        Two::Lt => return Value::truth(x < y),
-        Two::Le => return Value::truth(x <= y),
-        Two::And | Two::Or | Two::Xor | Two::Shl | Two::Shr | Two::MulHigh => {
+        BinaryOp::Eq => return PlainValue::boolean(x == y),
+        BinaryOp::Ne => return PlainValue::boolean(x != y),
+        BinaryOp::Lt => return PlainValue::boolean(x < y),
+        BinaryOp::Le => return PlainValue::boolean(x <= y),
+        BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Xor
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::MulHigh => {
             unreachable!("floats have no bits in formulas")
         }
     })
 }
 
-/// Words and truth values; the amounts of shifts are below the width, or nothing is left.
+/// Words and bools; the amounts of shifts are below the width, or nothing is left.
 #[inline(always)]
-fn words(op: Two, left: Value, right: Value) -> Value {
+fn words(op: BinaryOp, left: PlainValue, right: PlainValue) -> PlainValue {
     let signed = left.dtype == DType::I64;
     let (x, y) = (left.bits, right.bits);
     let below = if signed { x.cast_signed() < y.cast_signed() } else { x < y };
     let bits = match op {
-        Two::Add => x.wrapping_add(y),
-        Two::Sub => x.wrapping_sub(y),
-        Two::Mul => x.wrapping_mul(y),
-        Two::MulHigh => mul_high(x, y),
-        Two::Min => {
+        BinaryOp::Add => x.wrapping_add(y),
+        BinaryOp::Sub => x.wrapping_sub(y),
+        BinaryOp::Mul => x.wrapping_mul(y),
+        BinaryOp::MulHigh => mul_high(x, y),
+        BinaryOp::Min => {
             if below {
                 x
             } else {
                 y
             }
         }
-        Two::Max => {
+        BinaryOp::Max => {
             if below {
                 y
             } else {
                 x
             }
         }
-        Two::And => x & y,
-        Two::Or => x | y,
-        Two::Xor => x ^ y,
-        Two::Shl => {
+        BinaryOp::And => x & y,
+        BinaryOp::Or => x | y,
+        BinaryOp::Xor => x ^ y,
+        BinaryOp::Shl => {
             if y < 64 {
                 x << (y & 63)
             } else {
                 0
             }
         }
-        Two::Shr if signed => (x.cast_signed() >> y.min(63)).cast_unsigned(),
-        Two::Shr => {
+        BinaryOp::Shr if signed => (x.cast_signed() >> y.min(63)).cast_unsigned(),
+        BinaryOp::Shr => {
             if y < 64 {
                 x >> (y & 63)
             } else {
                 0
             }
         }
-        Two::Eq => return Value::truth(x == y),
-        Two::Ne => return Value::truth(x != y),
-        Two::Lt => return Value::truth(below),
-        Two::Le => return Value::truth(below || x == y),
-        Two::Div | Two::Rem => unreachable!("words are not divided in formulas"),
+        BinaryOp::Eq => return PlainValue::boolean(x == y),
+        BinaryOp::Ne => return PlainValue::boolean(x != y),
+        BinaryOp::Lt => return PlainValue::boolean(below),
+        BinaryOp::Le => return PlainValue::boolean(below || x == y),
+        BinaryOp::Div | BinaryOp::Rem => unreachable!("words are not divided in formulas"),
     };
-    Value { bits, dtype: left.dtype }
+    PlainValue { bits, dtype: left.dtype }
 }
 
 /// The upper half of a product of words.

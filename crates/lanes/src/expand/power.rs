@@ -1,13 +1,13 @@
 //! `pow`, `hypot` and `erf`.
 
-use super::build::{Build, Pair, two};
+use super::build::{FloatPair, FormulaBuilder, two};
 use super::constants as c;
 use super::{exponential, logarithm};
 use crate::DType;
 
 /// Whether y is a whole number, and whether it is an odd one.
 #[inline(always)]
-fn whole_odd<B: Build>(b: &mut B, y: B::Node) -> (B::Node, B::Node) {
+fn whole_odd<B: FormulaBuilder>(b: &mut B, y: B::Node) -> (B::Node, B::Node) {
     let floor = b.floor(y);
     let whole = b.eq(floor, y);
     let half = b.mul_f(y, 0.5);
@@ -19,7 +19,7 @@ fn whole_odd<B: Build>(b: &mut B, y: B::Node) -> (B::Node, B::Node) {
 
 /// x to the power of y: exp(y ln(x)) with the logarithm and the product to 68 bits.
 #[inline(always)]
-pub(super) fn pow<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
+pub(super) fn pow<B: FormulaBuilder>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let log = logarithm::log_pair(b, magnitude);
     // Powers of x beyond 2^70 in magnitude are 0, 1 or infinite; the product stays finite.
@@ -53,7 +53,12 @@ pub(super) fn pow<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
 
 /// The powers that an infinite y, a NaN, y = 0 and x = 1 give, else `result`.
 #[inline(always)]
-fn infinite_powers<B: Build>(b: &mut B, x: B::Node, y: B::Node, result: B::Node) -> B::Node {
+fn infinite_powers<B: FormulaBuilder>(
+    b: &mut B,
+    x: B::Node,
+    y: B::Node,
+    result: B::Node,
+) -> B::Node {
     let magnitude = b.abs(x);
     let endless = b.is_inf(y);
     let negative = b.lt_f(y, 0.0);
@@ -74,7 +79,11 @@ fn infinite_powers<B: Build>(b: &mut B, x: B::Node, y: B::Node, result: B::Node)
 
 /// sqrt(x^2 + y^2) as a pair and the factor that it was scaled with, for finite x and y.
 #[inline(always)]
-pub(super) fn length<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> (Pair<B::Node>, B::Node) {
+pub(super) fn length<B: FormulaBuilder>(
+    b: &mut B,
+    x: B::Node,
+    y: B::Node,
+) -> (FloatPair<B::Node>, B::Node) {
     let (x, y) = (b.abs(x), b.abs(y));
     let (short, long) = (b.min(x, y), b.max(x, y));
     let large = b.gt_f(long, two(500));
@@ -89,12 +98,12 @@ pub(super) fn length<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> (Pair<B::No
     let root = b.sqrt_pair(sum);
     let zero = b.eq_f(root.hi, 0.0);
     let lo = b.select_f(zero, 0.0, root.lo);
-    (Pair { hi: root.hi, lo }, back)
+    (FloatPair { hi: root.hi, lo }, back)
 }
 
 /// sqrt(x^2 + y^2); infinite if one of them is, even beside a NaN.
 #[inline(always)]
-pub(super) fn hypot<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
+pub(super) fn hypot<B: FormulaBuilder>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
     let (length, back) = length(b, x, y);
     let length = b.rounded(length);
     let length = b.mul(length, back);
@@ -105,7 +114,7 @@ pub(super) fn hypot<B: Build>(b: &mut B, x: B::Node, y: B::Node) -> B::Node {
 
 /// erf(x), by polynomials around the eighths up to 6.
 #[inline(always)]
-pub(super) fn erf<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn erf<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let capped = b.at_most(magnitude, 5.921_875); // from here on 1 to the last bit
     let eighths = b.mul_f(capped, 8.0);

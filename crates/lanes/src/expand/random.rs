@@ -1,11 +1,11 @@
 //! Random numbers as a function of their place: Philox4x32-10.
 //!
-//! The counter is (index, stream) and the key the seed, each 64 bits as two words, the lower
-//! first. A place has the same number whoever computes it, and in whatever order.
+//! The counter is (index, stream) and the key the seed, each 64 bits as two words, the lower first.
+//! A place has the same number whichever rank computes it, and in whatever order.
 
-use super::build::{Build, Writer, two};
+use super::build::{FormulaBuilder, NodeWriter, two};
 use super::{logarithm, trigonometry};
-use crate::{Body, DType, Error, Function, Node, Op, Scalar};
+use crate::{DType, Error, LaneFunction, LaneNode, LaneOp, LoopBody, Scalar};
 
 /// The multipliers of the even words, and what the keys grow by in each round.
 const MULTIPLIERS: [u64; 2] = [0xd251_1f53, 0xcd9e_8d57];
@@ -17,14 +17,19 @@ const LOW: u64 = 0xffff_ffff;
 ///
 /// # Errors
 /// If the index or the seed is not `U64`.
-pub fn words(body: &mut Body, index: Node, seed: Node, stream: u64) -> Result<[Node; 4], Error> {
+pub fn words(
+    body: &mut LoopBody,
+    index: LaneNode,
+    seed: LaneNode,
+    stream: u64,
+) -> Result<[LaneNode; 4], Error> {
     check(body, index, seed)?;
-    let mut b = Writer::new(body);
+    let mut b = NodeWriter::new(body);
     let stream = b.u(stream);
     Ok(words_of(&mut b, index, seed, stream))
 }
 
-fn check(body: &Body, index: Node, seed: Node) -> Result<(), Error> {
+fn check(body: &LoopBody, index: LaneNode, seed: LaneNode) -> Result<(), Error> {
     for node in [index, seed] {
         let dtype = body.dtype(node);
         if dtype != DType::U64 {
@@ -35,7 +40,12 @@ fn check(body: &Body, index: Node, seed: Node) -> Result<(), Error> {
 }
 
 #[inline(always)]
-fn words_of<B: Build>(b: &mut B, index: B::Node, seed: B::Node, stream: B::Node) -> [B::Node; 4] {
+fn words_of<B: FormulaBuilder>(
+    b: &mut B,
+    index: B::Node,
+    seed: B::Node,
+    stream: B::Node,
+) -> [B::Node; 4] {
     let mut counter =
         [b.and_u(index, LOW), b.shr_u(index, 32), b.and_u(stream, LOW), b.shr_u(stream, 32)];
     let mut key = [b.and_u(seed, LOW), b.shr_u(seed, 32)];
@@ -60,9 +70,9 @@ fn words_of<B: Build>(b: &mut B, index: B::Node, seed: B::Node, stream: B::Node)
     counter
 }
 
-/// The upper word of a product, with bits turned by a word of the counter and one of the key.
+/// The upper word of a product, with bits flipped by a word of the counter and one of the key.
 #[inline(always)]
-fn mixed<B: Build>(b: &mut B, product: B::Node, word: B::Node, key: B::Node) -> B::Node {
+fn mixed<B: FormulaBuilder>(b: &mut B, product: B::Node, word: B::Node, key: B::Node) -> B::Node {
     let high = b.shr_u(product, 32);
     let high = b.xor(high, word);
     b.xor(high, key)
@@ -70,7 +80,7 @@ fn mixed<B: Build>(b: &mut B, product: B::Node, word: B::Node, key: B::Node) -> 
 
 /// 53 bits of two words, as a whole number.
 #[inline(always)]
-fn whole<B: Build>(b: &mut B, first: B::Node, second: B::Node) -> B::Node {
+fn whole<B: FormulaBuilder>(b: &mut B, first: B::Node, second: B::Node) -> B::Node {
     let (first, second) = (b.shr_u(first, 5), b.shr_u(second, 6));
     let first = b.shl_u(first, 26);
     b.or(first, second)
@@ -78,7 +88,7 @@ fn whole<B: Build>(b: &mut B, first: B::Node, second: B::Node) -> B::Node {
 
 /// A number in [0, 1) at a place, uniform on the multiples of 2^-53.
 #[inline(always)]
-pub(super) fn uniform_of<B: Build>(
+pub(super) fn uniform_of<B: FormulaBuilder>(
     b: &mut B,
     index: B::Node,
     seed: B::Node,
@@ -95,7 +105,7 @@ pub(super) fn uniform_of<B: Build>(
 /// Box and Muller: sqrt(-2 ln u) cos(2 pi v), with u in (0, 1] from the first two words and v in
 /// [0, 1) from the others.
 #[inline(always)]
-pub(super) fn normal_of<B: Build>(
+pub(super) fn normal_of<B: FormulaBuilder>(
     b: &mut B,
     index: B::Node,
     seed: B::Node,
@@ -121,16 +131,26 @@ pub(super) fn normal_of<B: Build>(
 ///
 /// # Errors
 /// If the index or the seed is not `U64`.
-pub fn uniform(body: &mut Body, index: Node, seed: Node, stream: u64) -> Result<Node, Error> {
+pub fn uniform(
+    body: &mut LoopBody,
+    index: LaneNode,
+    seed: LaneNode,
+    stream: u64,
+) -> Result<LaneNode, Error> {
     let stream = body.constant(Scalar::of(stream))?;
-    body.push(Op::Call(Function::Uniform, [index, seed, stream]))
+    body.push(LaneOp::Call(LaneFunction::Uniform, [index, seed, stream]))
 }
 
 /// A number of the normal distribution around 0 with variance 1 at a place.
 ///
 /// # Errors
 /// If the index or the seed is not `U64`.
-pub fn normal(body: &mut Body, index: Node, seed: Node, stream: u64) -> Result<Node, Error> {
+pub fn normal(
+    body: &mut LoopBody,
+    index: LaneNode,
+    seed: LaneNode,
+    stream: u64,
+) -> Result<LaneNode, Error> {
     let stream = body.constant(Scalar::of(stream))?;
-    body.push(Op::Call(Function::Normal, [index, seed, stream]))
+    body.push(LaneOp::Call(LaneFunction::Normal, [index, seed, stream]))
 }

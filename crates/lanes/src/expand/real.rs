@@ -1,18 +1,18 @@
 //! The functions on real lanes.
 
-use super::build::{Build, Writer};
+use super::build::{FormulaBuilder, NodeWriter};
 use super::simple;
-use crate::{Binary, DType, Function, Node, One, Op, Two, Unary};
+use crate::{Binary, BinaryOp, DType, LaneFunction, LaneNode, LaneOp, Unary, UnaryOp};
 
 /// A function of one real lane in its compute type.
-pub(super) fn unary(b: &mut Writer<'_>, function: Unary, x: Node) -> Node {
+pub(super) fn unary(b: &mut NodeWriter<'_>, function: Unary, x: LaneNode) -> LaneNode {
     match function {
         Unary::Abs if b.dtype(x) == DType::Bool => x,
         Unary::Abs => b.abs(x),
-        Unary::Ceil => simple::rounding(b, One::Ceil, x),
-        Unary::Floor => simple::rounding(b, One::Floor, x),
-        Unary::Trunc => simple::rounding(b, One::Trunc, x),
-        Unary::Round => simple::rounding(b, One::RoundEven, x),
+        Unary::Ceil => simple::rounding(b, UnaryOp::Ceil, x),
+        Unary::Floor => simple::rounding(b, UnaryOp::Floor, x),
+        Unary::Trunc => simple::rounding(b, UnaryOp::Trunc, x),
+        Unary::Round => simple::rounding(b, UnaryOp::RoundEven, x),
         Unary::IsFinite => simple::class(b, x, true, |b, x| b.is_finite(x)),
         Unary::IsInf => simple::class(b, x, false, |b, x| b.is_inf(x)),
         Unary::IsNan => simple::class(b, x, false, |b, x| b.is_nan(x)),
@@ -24,11 +24,11 @@ pub(super) fn unary(b: &mut Writer<'_>, function: Unary, x: Node) -> Node {
         Unary::Positive | Unary::Conj | Unary::Real => x,
         Unary::Imag => {
             let dtype = b.dtype(x);
-            if dtype == DType::Bool { b.truth(false) } else { b.small(0, dtype) }
+            if dtype == DType::Bool { b.boolean(false) } else { b.small(0, dtype) }
         }
         Unary::LogicalNot => {
-            let truth = simple::nonzero(b, x);
-            b.not(truth)
+            let boolean = simple::nonzero(b, x);
+            b.not(boolean)
         }
         Unary::BitwiseInvert => b.not(x),
         Unary::Reciprocal => {
@@ -46,10 +46,10 @@ pub(super) fn unary(b: &mut Writer<'_>, function: Unary, x: Node) -> Node {
 
 /// Computes in `F64` and rounds the result to the type of the lanes.
 fn through_f64<const N: usize>(
-    b: &mut Writer<'_>,
-    lanes: [Node; N],
-    compute: impl FnOnce(&mut Writer<'_>, [Node; N]) -> Node,
-) -> Node {
+    b: &mut NodeWriter<'_>,
+    lanes: [LaneNode; N],
+    compute: impl FnOnce(&mut NodeWriter<'_>, [LaneNode; N]) -> LaneNode,
+) -> LaneNode {
     let dtype = b.dtype(lanes[0]);
     let wide = lanes.map(|lane| b.cast(lane, DType::F64));
     let y = compute(b, wide);
@@ -57,30 +57,35 @@ fn through_f64<const N: usize>(
 }
 
 /// Adds a function of `F64` lanes as one operation.
-pub(super) fn call(b: &mut Writer<'_>, function: Function, lanes: &[Node]) -> Node {
+pub(super) fn call(b: &mut NodeWriter<'_>, function: LaneFunction, lanes: &[LaneNode]) -> LaneNode {
     let last = lanes.len() - 1;
-    b.push(Op::Call(function, [0, 1, 2].map(|lane: usize| lanes[lane.min(last)])))
+    b.push(LaneOp::Call(function, [0, 1, 2].map(|lane: usize| lanes[lane.min(last)])))
 }
 
 /// A function of two real lanes of the same compute type.
-pub(super) fn binary(b: &mut Writer<'_>, function: Binary, x: Node, y: Node) -> Node {
-    let two = |b: &mut Writer<'_>, two: Two| b.push(Op::Two(two, x, y));
+pub(super) fn binary(
+    b: &mut NodeWriter<'_>,
+    function: Binary,
+    x: LaneNode,
+    y: LaneNode,
+) -> LaneNode {
+    let two = |b: &mut NodeWriter<'_>, two: BinaryOp| b.push(LaneOp::Binary(two, x, y));
     match function {
-        Binary::Add => two(b, Two::Add),
-        Binary::Subtract => two(b, Two::Sub),
-        Binary::Multiply => two(b, Two::Mul),
-        Binary::Divide => two(b, Two::Div),
-        Binary::Maximum => two(b, Two::Max),
-        Binary::Minimum => two(b, Two::Min),
-        Binary::BitwiseAnd => two(b, Two::And),
-        Binary::BitwiseOr => two(b, Two::Or),
-        Binary::BitwiseXor => two(b, Two::Xor),
-        Binary::BitwiseLeftShift => two(b, Two::Shl),
-        Binary::BitwiseRightShift => two(b, Two::Shr),
-        Binary::Equal => two(b, Two::Eq),
-        Binary::NotEqual => two(b, Two::Ne),
-        Binary::Less => two(b, Two::Lt),
-        Binary::LessEqual => two(b, Two::Le),
+        Binary::Add => two(b, BinaryOp::Add),
+        Binary::Subtract => two(b, BinaryOp::Sub),
+        Binary::Multiply => two(b, BinaryOp::Mul),
+        Binary::Divide => two(b, BinaryOp::Div),
+        Binary::Maximum => two(b, BinaryOp::Max),
+        Binary::Minimum => two(b, BinaryOp::Min),
+        Binary::BitwiseAnd => two(b, BinaryOp::And),
+        Binary::BitwiseOr => two(b, BinaryOp::Or),
+        Binary::BitwiseXor => two(b, BinaryOp::Xor),
+        Binary::BitwiseLeftShift => two(b, BinaryOp::Shl),
+        Binary::BitwiseRightShift => two(b, BinaryOp::Shr),
+        Binary::Equal => two(b, BinaryOp::Eq),
+        Binary::NotEqual => two(b, BinaryOp::Ne),
+        Binary::Less => two(b, BinaryOp::Lt),
+        Binary::LessEqual => two(b, BinaryOp::Le),
         Binary::Greater => b.lt(y, x),
         Binary::GreaterEqual => b.le(y, x),
         Binary::LogicalAnd | Binary::LogicalOr | Binary::LogicalXor => {
@@ -106,8 +111,13 @@ pub(super) fn binary(b: &mut Writer<'_>, function: Binary, x: Node, y: Node) -> 
     }
 }
 
-/// A logical function of two truth values.
-pub(super) fn logical(b: &mut Writer<'_>, function: Binary, x: Node, y: Node) -> Node {
+/// A logical function of two bools.
+pub(super) fn logical(
+    b: &mut NodeWriter<'_>,
+    function: Binary,
+    x: LaneNode,
+    y: LaneNode,
+) -> LaneNode {
     match function {
         Binary::LogicalAnd => b.and(x, y),
         Binary::LogicalOr => b.or(x, y),

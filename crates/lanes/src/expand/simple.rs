@@ -1,10 +1,10 @@
 //! Functions of real lanes that need no approximation.
 
-use super::build::{Build, Writer};
-use crate::{DType, Node, One, Op};
+use super::build::{FormulaBuilder, NodeWriter};
+use crate::{DType, LaneNode, LaneOp, UnaryOp};
 
 /// -1, 0 or 1; a NaN stays.
-pub(super) fn sign(b: &mut Writer<'_>, x: Node) -> Node {
+pub(super) fn sign(b: &mut NodeWriter<'_>, x: LaneNode) -> LaneNode {
     let dtype = b.dtype(x);
     let (zero, one) = (b.small(0, dtype), b.small(1, dtype));
     let above = b.lt(zero, x);
@@ -23,12 +23,12 @@ pub(super) fn sign(b: &mut Writer<'_>, x: Node) -> Node {
 }
 
 /// True where the sign bit is set.
-pub(super) fn signbit(b: &mut Writer<'_>, x: Node) -> Node {
+pub(super) fn signbit(b: &mut NodeWriter<'_>, x: LaneNode) -> LaneNode {
     let signed = match b.dtype(x) {
-        DType::F32 => b.push(Op::Bits(x, DType::I32)),
-        DType::F64 => b.push(Op::Bits(x, DType::I64)),
+        DType::F32 => b.push(LaneOp::Bits(x, DType::I32)),
+        DType::F64 => b.push(LaneOp::Bits(x, DType::I64)),
         dtype if is_signed(dtype) => x,
-        _ => return b.truth(false),
+        _ => return b.boolean(false),
     };
     let dtype = b.dtype(signed);
     let zero = b.small(0, dtype);
@@ -36,32 +36,32 @@ pub(super) fn signbit(b: &mut Writer<'_>, x: Node) -> Node {
 }
 
 /// Not zero; a NaN is not.
-pub(super) fn nonzero(b: &mut Writer<'_>, x: Node) -> Node {
+pub(super) fn nonzero(b: &mut NodeWriter<'_>, x: LaneNode) -> LaneNode {
     b.cast(x, DType::Bool)
 }
 
 /// `isnan`, `isinf` or `isfinite` of a float given by a test of its `F64`; else a constant.
 pub(super) fn class(
-    b: &mut Writer<'_>,
-    x: Node,
+    b: &mut NodeWriter<'_>,
+    x: LaneNode,
     of_integers: bool,
-    test: fn(&mut Writer<'_>, Node) -> Node,
-) -> Node {
+    test: fn(&mut NodeWriter<'_>, LaneNode) -> LaneNode,
+) -> LaneNode {
     if is_float(b.dtype(x)) {
         let x = b.cast(x, DType::F64);
         test(b, x)
     } else {
-        b.truth(of_integers)
+        b.boolean(of_integers)
     }
 }
 
 /// A rounding of floats; integers are whole.
-pub(super) fn rounding(b: &mut Writer<'_>, one: One, x: Node) -> Node {
-    if is_float(b.dtype(x)) { b.push(Op::One(one, x)) } else { x }
+pub(super) fn rounding(b: &mut NodeWriter<'_>, one: UnaryOp, x: LaneNode) -> LaneNode {
+    if is_float(b.dtype(x)) { b.push(LaneOp::Unary(one, x)) } else { x }
 }
 
 /// The magnitude of the first with the sign of the second, of either float type.
-pub(super) fn copysign(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
+pub(super) fn copysign(b: &mut NodeWriter<'_>, x: LaneNode, y: LaneNode) -> LaneNode {
     if b.dtype(x) == DType::F64 {
         return b.copysign(x, y);
     }
@@ -72,18 +72,18 @@ pub(super) fn copysign(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
 }
 
 /// The next number from x towards y.
-pub(super) fn nextafter(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
+pub(super) fn nextafter(b: &mut NodeWriter<'_>, x: LaneNode, y: LaneNode) -> LaneNode {
     let dtype = b.dtype(x);
     let unsigned = if dtype == DType::F32 { DType::U32 } else { DType::U64 };
     let (zero, one) = (b.small(0, dtype), b.small(1, unsigned));
-    let bits = b.push(Op::Bits(x, unsigned));
+    let bits = b.push(LaneOp::Bits(x, unsigned));
     let (more, less) = (b.add(bits, one), b.sub(bits, one));
     // Away from zero the bits count up.
     let (up, positive) = (b.lt(x, y), b.lt(zero, x));
     let away = b.eq(up, positive);
     let bits = b.select(away, more, less);
-    let step = b.push(Op::Bits(bits, dtype));
-    let smallest = b.push(Op::Bits(one, dtype));
+    let step = b.push(LaneOp::Bits(bits, dtype));
+    let smallest = b.push(LaneOp::Bits(one, dtype));
     let smallest = copysign(b, smallest, y);
     let from_zero = b.eq(x, zero);
     let next = b.select(from_zero, smallest, step);
@@ -96,7 +96,7 @@ pub(super) fn nextafter(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
 }
 
 /// Whether the remainder r of a division towards zero by y must move to the other side.
-fn crosses(b: &mut Writer<'_>, r: Node, y: Node) -> Node {
+fn crosses(b: &mut NodeWriter<'_>, r: LaneNode, y: LaneNode) -> LaneNode {
     let dtype = b.dtype(r);
     let zero = b.small(0, dtype);
     let left = b.ne(r, zero);
@@ -106,7 +106,7 @@ fn crosses(b: &mut Writer<'_>, r: Node, y: Node) -> Node {
 }
 
 /// The whole number below x / y; 0 if y is an integer 0.
-pub(super) fn floor_divide(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
+pub(super) fn floor_divide(b: &mut NodeWriter<'_>, x: LaneNode, y: LaneNode) -> LaneNode {
     let dtype = b.dtype(x);
     if is_float(dtype) {
         return floor_divide_floats(b, x, y);
@@ -123,7 +123,7 @@ pub(super) fn floor_divide(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
 }
 
 /// What `floor_divide` leaves; 0 if y is an integer 0.
-pub(super) fn remainder(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
+pub(super) fn remainder(b: &mut NodeWriter<'_>, x: LaneNode, y: LaneNode) -> LaneNode {
     let dtype = b.dtype(x);
     let r = b.rem(x, y);
     if !is_signed(dtype) {
@@ -142,7 +142,7 @@ pub(super) fn remainder(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
     b.select(exact, signed, moved)
 }
 
-fn floor_divide_floats(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
+fn floor_divide_floats(b: &mut NodeWriter<'_>, x: LaneNode, y: LaneNode) -> LaneNode {
     let r = b.rem(x, y);
     let crosses = crosses(b, r, y);
     // x - r is a multiple of y, but its quotient may be rounded: to the nearest whole number.
@@ -167,7 +167,7 @@ fn floor_divide_floats(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
 }
 
 /// Integers: x to the power of y by squaring, wrapping. A negative y gives 0, unless x is 1 or -1.
-pub(super) fn integer_power(b: &mut Writer<'_>, x: Node, y: Node) -> Node {
+pub(super) fn integer_power(b: &mut NodeWriter<'_>, x: LaneNode, y: LaneNode) -> LaneNode {
     let dtype = b.dtype(x);
     let (zero, one) = (b.small(0, dtype), b.small(1, dtype));
     let (mut result, mut base, mut left) = (one, x, y);

@@ -1,6 +1,6 @@
 //! `sin`, `cos` and `tan`, of huge arguments too.
 
-use super::build::{Build, Pair, two};
+use super::build::{FloatPair, FormulaBuilder, two};
 use super::constants as c;
 use crate::DType;
 
@@ -9,14 +9,14 @@ const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 /// |x| = q pi/2 + r, with q modulo 4 (in the lowest two bits) and |r| below pi/4.
 #[derive(Clone, Copy)]
-struct Reduced<N> {
-    r: Pair<N>,
+struct ReducedAngle<N> {
+    r: FloatPair<N>,
     q: N,
 }
 
 /// Up to 2^27 by three parts of pi/2, which leaves the r of an infinity or a NaN a NaN.
 #[inline(always)]
-fn reduce_small<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
+fn reduce_small<B: FormulaBuilder>(b: &mut B, x: B::Node) -> ReducedAngle<B::Node> {
     let (factor, magic) = (b.f(c::TWO_OVER_PI), b.f(MAGIC));
     let shifted = b.fma(x, factor, magic);
     let k = b.sub(shifted, magic);
@@ -29,7 +29,7 @@ fn reduce_small<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
     let low = b.add(low, sum.lo);
     let r = b.quick_sum(sum.hi, low);
     let q = b.bits(shifted);
-    Reduced { r, q }
+    ReducedAngle { r, q }
 }
 
 /// Any finite x from 2^20 on, by the bits of 2/pi that its exponent asks for.
@@ -38,7 +38,7 @@ fn reduce_small<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
 /// 2 pi; the next 192 bits are w, and the upper two of their three words of m w are the angle
 /// as a fraction of 2 pi.
 #[inline(always)]
-fn reduce_large<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
+fn reduce_large<B: FormulaBuilder>(b: &mut B, x: B::Node) -> ReducedAngle<B::Node> {
     let bits = b.bits(x);
     let exponent = b.shr_u(bits, 52);
     let fraction = b.and_u(bits, (1 << 52) - 1);
@@ -72,13 +72,13 @@ fn reduce_large<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
     let nearest = b.add(p0, half);
     let q = b.shr_u(nearest, 62);
     let r = quarter_turns(b, p0, p1);
-    Reduced { r, q }
+    ReducedAngle { r, q }
 }
 
 /// The fraction of a quarter turn below the upper two bits of a 128-bit angle, as radians in
 /// (-pi/4, pi/4].
 #[inline(always)]
-fn quarter_turns<B: Build>(b: &mut B, p0: B::Node, p1: B::Node) -> Pair<B::Node> {
+fn quarter_turns<B: FormulaBuilder>(b: &mut B, p0: B::Node, p1: B::Node) -> FloatPair<B::Node> {
     let (up, down) = (b.shl_u(p0, 2), b.shr_u(p1, 62));
     let f0 = b.or(up, down);
     let f1 = b.shl_u(p1, 2);
@@ -103,7 +103,7 @@ fn quarter_turns<B: Build>(b: &mut B, p0: B::Node, p1: B::Node) -> Pair<B::Node>
 
 /// True for a number beyond the reach of `reduce_small`.
 #[inline(always)]
-pub(super) fn is_large<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn is_large<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let big = b.gt_f(magnitude, 134_217_728.0);
     let finite = b.is_below_infinity(magnitude);
@@ -112,18 +112,18 @@ pub(super) fn is_large<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// Reduces the magnitude of x.
 #[inline(always)]
-fn reduce<B: Build>(b: &mut B, x: B::Node) -> Reduced<B::Node> {
+fn reduce<B: FormulaBuilder>(b: &mut B, x: B::Node) -> ReducedAngle<B::Node> {
     let magnitude = b.abs(x);
     let small = reduce_small(b, magnitude);
     let large = reduce_large(b, magnitude);
     let big = is_large(b, x);
     let r = b.select_pair(big, large.r, small.r);
-    Reduced { r, q: b.select(big, large.q, small.q) }
+    ReducedAngle { r, q: b.select(big, large.q, small.q) }
 }
 
 /// sin(r) less r.hi.
 #[inline(always)]
-fn sin_rest<B: Build>(b: &mut B, r: Pair<B::Node>, square: B::Node) -> B::Node {
+fn sin_rest<B: FormulaBuilder>(b: &mut B, r: FloatPair<B::Node>, square: B::Node) -> B::Node {
     let p = b.poly(square, &c::SIN);
     let cube = b.mul(square, r.hi);
     let half = b.mul_f(square, -0.5);
@@ -133,7 +133,11 @@ fn sin_rest<B: Build>(b: &mut B, r: Pair<B::Node>, square: B::Node) -> B::Node {
 
 /// cos(r) as a float near 1 and the rest.
 #[inline(always)]
-fn cos_parts<B: Build>(b: &mut B, r: Pair<B::Node>, square: B::Node) -> Pair<B::Node> {
+fn cos_parts<B: FormulaBuilder>(
+    b: &mut B,
+    r: FloatPair<B::Node>,
+    square: B::Node,
+) -> FloatPair<B::Node> {
     let half = b.f(-0.5);
     let one = b.f(1.0);
     let lead = b.fma(square, half, one);
@@ -143,11 +147,11 @@ fn cos_parts<B: Build>(b: &mut B, r: Pair<B::Node>, square: B::Node) -> Pair<B::
     let fourth = b.mul(square, square);
     let cross = b.neg(r.hi);
     let low = b.fma(cross, r.lo, left);
-    // What rounding the square lost.
+    // The rounding error of the square.
     let lost = b.neg(square);
     let lost = b.fma(r.hi, r.hi, lost);
     let low = b.fma(lost, half, low);
-    Pair { hi: lead, lo: b.fma(fourth, p, low) }
+    FloatPair { hi: lead, lo: b.fma(fourth, p, low) }
 }
 
 /// sin(r) and cos(r), and what q makes of them.
@@ -159,8 +163,8 @@ struct Waves<N> {
 }
 
 #[inline(always)]
-fn waves<B: Build>(b: &mut B, reduced: &Reduced<B::Node>) -> Waves<B::Node> {
-    let Reduced { r, q } = *reduced;
+fn waves<B: FormulaBuilder>(b: &mut B, reduced: &ReducedAngle<B::Node>) -> Waves<B::Node> {
+    let ReducedAngle { r, q } = *reduced;
     let square = b.mul(r.hi, r.hi);
     let rest = sin_rest(b, r, square);
     let sin = b.add(r.hi, rest);
@@ -174,7 +178,7 @@ fn waves<B: Build>(b: &mut B, reduced: &Reduced<B::Node>) -> Waves<B::Node> {
 impl<N: Copy> Waves<N> {
     /// sin of the x that was reduced.
     #[inline(always)]
-    fn sin<B: Build<Node = N>>(&self, b: &mut B, x: N) -> N {
+    fn sin<B: FormulaBuilder<Node = N>>(&self, b: &mut B, x: N) -> N {
         let turn = b.shl_u(self.q, 62);
         let own = b.bits(x);
         let sign = b.xor(turn, own);
@@ -185,7 +189,7 @@ impl<N: Copy> Waves<N> {
 
     /// cos of the x that was reduced.
     #[inline(always)]
-    fn cos<B: Build<Node = N>>(&self, b: &mut B) -> N {
+    fn cos<B: FormulaBuilder<Node = N>>(&self, b: &mut B) -> N {
         let one = b.u(1);
         let next = b.add(self.q, one);
         let turn = b.shl_u(next, 62);
@@ -197,7 +201,7 @@ impl<N: Copy> Waves<N> {
 
 /// sin and cos of x.
 #[inline(always)]
-pub(super) fn sin_cos<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node) {
+pub(super) fn sin_cos<B: FormulaBuilder>(b: &mut B, x: B::Node) -> (B::Node, B::Node) {
     let reduced = reduce(b, x);
     let waves = waves(b, &reduced);
     (waves.sin(b, x), waves.cos(b))
@@ -205,21 +209,21 @@ pub(super) fn sin_cos<B: Build>(b: &mut B, x: B::Node) -> (B::Node, B::Node) {
 
 /// sin(x).
 #[inline(always)]
-pub(super) fn sin<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn sin<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let reduced = reduce(b, x);
     waves(b, &reduced).sin(b, x)
 }
 
 /// cos(x).
 #[inline(always)]
-pub(super) fn cos<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn cos<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let reduced = reduce(b, x);
     waves(b, &reduced).cos(b)
 }
 
 /// sin(x) of an x that is not large.
 #[inline(always)]
-pub(super) fn sin_of_small<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn sin_of_small<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let reduced = reduce_small(b, magnitude);
     waves(b, &reduced).sin(b, x)
@@ -227,7 +231,7 @@ pub(super) fn sin_of_small<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// cos(x) of an x that is not large.
 #[inline(always)]
-pub(super) fn cos_of_small<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn cos_of_small<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let reduced = reduce_small(b, magnitude);
     waves(b, &reduced).cos(b)
@@ -235,22 +239,22 @@ pub(super) fn cos_of_small<B: Build>(b: &mut B, x: B::Node) -> B::Node {
 
 /// tan(x).
 #[inline(always)]
-pub(super) fn tan<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn tan<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let reduced = reduce(b, x);
     tan_of(b, x, &reduced)
 }
 
 /// tan(x) of an x that is not large.
 #[inline(always)]
-pub(super) fn tan_of_small<B: Build>(b: &mut B, x: B::Node) -> B::Node {
+pub(super) fn tan_of_small<B: FormulaBuilder>(b: &mut B, x: B::Node) -> B::Node {
     let magnitude = b.abs(x);
     let reduced = reduce_small(b, magnitude);
     tan_of(b, x, &reduced)
 }
 
 #[inline(always)]
-fn tan_of<B: Build>(b: &mut B, x: B::Node, reduced: &Reduced<B::Node>) -> B::Node {
-    let Reduced { r, q } = *reduced;
+fn tan_of<B: FormulaBuilder>(b: &mut B, x: B::Node, reduced: &ReducedAngle<B::Node>) -> B::Node {
+    let ReducedAngle { r, q } = *reduced;
     let square = b.mul(r.hi, r.hi);
     let rest = sin_rest(b, r, square);
     let sin = b.quick_sum(r.hi, rest);

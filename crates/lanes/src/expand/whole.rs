@@ -2,50 +2,50 @@
 
 use std::sync::OnceLock;
 
-use super::build::Writer;
+use super::build::NodeWriter;
 use super::{arc, exponential, logarithm, power, random, trigonometry};
-use crate::{Body, Function, Node};
+use crate::{LaneFunction, LaneNode, LoopBody};
 
 /// What a function means: its formula, written out as a body with the function's inputs.
 #[must_use]
-pub fn expansion(function: Function) -> &'static Body {
-    static ALL: [OnceLock<Body>; Function::ALL.len()] =
-        [const { OnceLock::new() }; Function::ALL.len()];
+pub fn expansion(function: LaneFunction) -> &'static LoopBody {
+    static ALL: [OnceLock<LoopBody>; LaneFunction::ALL.len()] =
+        [const { OnceLock::new() }; LaneFunction::ALL.len()];
     ALL[function as usize].get_or_init(|| written(function))
 }
 
-fn written(function: Function) -> Body {
-    let mut body = Body::new();
+fn written(function: LaneFunction) -> LoopBody {
+    let mut body = LoopBody::new();
     let mut input = |_| body.input(function.takes()).expect("floats and words are lanes");
-    let nodes: Vec<Node> = (0..function.arity()).map(&mut input).collect();
+    let nodes: Vec<LaneNode> = (0..function.arity()).map(&mut input).collect();
     let (x, y) = (nodes[0], nodes[nodes.len() - 1]);
-    let b = &mut Writer::new(&mut body);
+    let b = &mut NodeWriter::new(&mut body);
     let result = match function {
-        Function::Acos => arc::acos(b, x),
-        Function::Acosh => logarithm::acosh(b, x),
-        Function::Asin => arc::asin(b, x),
-        Function::Asinh => logarithm::asinh(b, x),
-        Function::Atan => arc::atan(b, x),
-        Function::Atan2 => arc::atan2(b, x, y),
-        Function::Atanh => logarithm::atanh(b, x),
-        Function::Cos => trigonometry::cos(b, x),
-        Function::Cosh => exponential::cosh(b, x),
-        Function::Erf => power::erf(b, x),
-        Function::Exp => exponential::exp(b, x),
-        Function::Expm1 => exponential::expm1(b, x),
-        Function::Hypot => power::hypot(b, x, y),
-        Function::Log => logarithm::log(b, x),
-        Function::Log1p => logarithm::log1p(b, x),
-        Function::Log2 => logarithm::log2(b, x),
-        Function::Log10 => logarithm::log10(b, x),
-        Function::LogAddExp => logarithm::logaddexp(b, x, y),
-        Function::Normal => random::normal_of(b, x, nodes[1], y),
-        Function::Pow => power::pow(b, x, y),
-        Function::Sin => trigonometry::sin(b, x),
-        Function::Sinh => exponential::sinh(b, x),
-        Function::Tan => trigonometry::tan(b, x),
-        Function::Tanh => exponential::tanh(b, x),
-        Function::Uniform => random::uniform_of(b, x, nodes[1], y),
+        LaneFunction::Acos => arc::acos(b, x),
+        LaneFunction::Acosh => logarithm::acosh(b, x),
+        LaneFunction::Asin => arc::asin(b, x),
+        LaneFunction::Asinh => logarithm::asinh(b, x),
+        LaneFunction::Atan => arc::atan(b, x),
+        LaneFunction::Atan2 => arc::atan2(b, x, y),
+        LaneFunction::Atanh => logarithm::atanh(b, x),
+        LaneFunction::Cos => trigonometry::cos(b, x),
+        LaneFunction::Cosh => exponential::cosh(b, x),
+        LaneFunction::Erf => power::erf(b, x),
+        LaneFunction::Exp => exponential::exp(b, x),
+        LaneFunction::Expm1 => exponential::expm1(b, x),
+        LaneFunction::Hypot => power::hypot(b, x, y),
+        LaneFunction::Log => logarithm::log(b, x),
+        LaneFunction::Log1p => logarithm::log1p(b, x),
+        LaneFunction::Log2 => logarithm::log2(b, x),
+        LaneFunction::Log10 => logarithm::log10(b, x),
+        LaneFunction::LogAddExp => logarithm::logaddexp(b, x, y),
+        LaneFunction::Normal => random::normal_of(b, x, nodes[1], y),
+        LaneFunction::Pow => power::pow(b, x, y),
+        LaneFunction::Sin => trigonometry::sin(b, x),
+        LaneFunction::Sinh => exponential::sinh(b, x),
+        LaneFunction::Tan => trigonometry::tan(b, x),
+        LaneFunction::Tanh => exponential::tanh(b, x),
+        LaneFunction::Uniform => random::uniform_of(b, x, nodes[1], y),
     };
     body.output(result);
     body

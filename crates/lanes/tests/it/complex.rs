@@ -1,10 +1,10 @@
 //! Complex functions against correctly rounded parts and special values.
 
-#![allow(clippy::print_stdout, reason = "the table of errors is for whoever asks for it")]
+#![allow(clippy::print_stdout, reason = "the table of errors is printed on request")]
 
 use crate::common::{binary, float, named, run, same, steps, unary, vectors};
-use pantile_lanes::expand::{self, Lane};
-use pantile_lanes::{Binary, Body, DType, Element, Op, Two, Unary};
+use pantile_lanes::expand::{self, ElementLanes};
+use pantile_lanes::{Binary, BinaryOp, DType, Element, LaneOp, LoopBody, Unary};
 
 /// Functions with the distance in floats that their parts may have from the rounded value.
 const FUNCTIONS: [(&str, u64); 24] = [
@@ -167,13 +167,17 @@ fn quotients_do_not_overflow_on_the_way() {
 
 /// The parts of a complex or real input after a cast.
 fn cast<T: Element>(from: DType, to: DType, inputs: &[f64]) -> Vec<T> {
-    let mut body = Body::new();
+    let mut body = LoopBody::new();
     let (part, count) = crate::common::parts(from);
     let nodes: Vec<_> = (0..count).map(|_| body.input(part).unwrap()).collect();
-    let x = if count == 2 { Lane::Complex(nodes[0], nodes[1]) } else { Lane::Real(nodes[0]) };
+    let x = if count == 2 {
+        ElementLanes::Complex(nodes[0], nodes[1])
+    } else {
+        ElementLanes::Real(nodes[0])
+    };
     let outputs = match expand::cast(&mut body, x, to).unwrap() {
-        Lane::Real(y) => vec![y],
-        Lane::Complex(re, im) => vec![re, im],
+        ElementLanes::Real(y) => vec![y],
+        ElementLanes::Complex(re, im) => vec![re, im],
     };
     outputs.iter().for_each(|y| body.output(*y));
     run(&body, inputs)
@@ -194,12 +198,13 @@ fn casts_drop_and_add_imaginary_parts() {
 
 #[test]
 fn choices_take_both_parts() {
-    let mut body = Body::new();
+    let mut body = LoopBody::new();
     let lanes: Vec<_> = (0..4).map(|_| body.input(DType::F64).unwrap()).collect();
-    let which = body.push(Op::Two(Two::Lt, lanes[0], lanes[2])).unwrap();
-    let (yes, no) = (Lane::Complex(lanes[0], lanes[1]), Lane::Complex(lanes[2], lanes[3]));
+    let which = body.push(LaneOp::Binary(BinaryOp::Lt, lanes[0], lanes[2])).unwrap();
+    let (yes, no) =
+        (ElementLanes::Complex(lanes[0], lanes[1]), ElementLanes::Complex(lanes[2], lanes[3]));
     let chosen = expand::select(&mut body, which, yes, no).unwrap();
-    let Lane::Complex(re, im) = chosen else { unreachable!() };
+    let ElementLanes::Complex(re, im) = chosen else { unreachable!() };
     body.output(re);
     body.output(im);
     assert_eq!(run::<f64, f64>(&body, &[1.0, 9.0, 2.0, 3.0]), [1.0, 9.0]);
@@ -207,7 +212,7 @@ fn choices_take_both_parts() {
 }
 
 #[test]
-fn parts_classes_and_truths() {
+fn parts_classes_and_bools() {
     let of =
         |function, re: f64, im: f64| run::<f64, bool>(&unary(function, DType::C128), &[re, im])[0];
     let (inf, nan) = (f64::INFINITY, f64::NAN);

@@ -1,7 +1,7 @@
 //! Integer functions against wide arithmetic, on every pair of bytes and on random words.
 
 use crate::common::{binary, run, unary};
-use pantile_lanes::{Binary, Body, DType, Unary};
+use pantile_lanes::{Binary, DType, LoopBody, Unary};
 use pantile_testkit::cases;
 
 /// Python's `//` and `%`, and 0 for a divisor 0.
@@ -27,10 +27,10 @@ fn power(x: i128, y: i128) -> i128 {
 }
 
 struct Bodies {
-    divide: Body,
-    rest: Body,
-    power: Body,
-    towards: Body,
+    divide: LoopBody,
+    rest: LoopBody,
+    power: LoopBody,
+    towards: LoopBody,
 }
 
 fn bodies(dtype: DType) -> Bodies {

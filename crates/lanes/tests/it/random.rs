@@ -1,10 +1,12 @@
 //! Random numbers by place: known answers, and the shape of the distributions.
 
 use pantile_lanes::expand::{normal, uniform, words};
-use pantile_lanes::{Body, DType, Error, Node, Scalar, evaluate};
+use pantile_lanes::{DType, Error, LaneNode, LoopBody, Scalar, evaluate};
 
-fn body(add: impl Fn(&mut Body, Node, Node) -> Result<Vec<Node>, Error>) -> Body {
-    let mut body = Body::new();
+fn body(
+    add: impl Fn(&mut LoopBody, LaneNode, LaneNode) -> Result<Vec<LaneNode>, Error>,
+) -> LoopBody {
+    let mut body = LoopBody::new();
     let (index, seed) = (body.input(DType::U64).unwrap(), body.input(DType::U64).unwrap());
     for node in add(&mut body, index, seed).unwrap() {
         body.output(node);
@@ -12,7 +14,7 @@ fn body(add: impl Fn(&mut Body, Node, Node) -> Result<Vec<Node>, Error>) -> Body
     body
 }
 
-fn at(body: &Body, index: u64, seed: u64) -> f64 {
+fn at(body: &LoopBody, index: u64, seed: u64) -> f64 {
     evaluate(body, &[Scalar::of(index), Scalar::of(seed)]).unwrap()[0].get().unwrap()
 }
 

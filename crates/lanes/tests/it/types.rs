@@ -1,8 +1,8 @@
 //! Promotion and the types of results against NumPy's.
 
 use crate::common::vectors;
-use pantile_lanes::expand::{self, Lane};
-use pantile_lanes::{Binary, Body, DType, Error, Node, Unary, promote};
+use pantile_lanes::expand::{self, ElementLanes};
+use pantile_lanes::{Binary, DType, Error, LaneNode, LoopBody, Unary, promote};
 
 fn dtype(name: &str) -> DType {
     name.parse().unwrap()
@@ -59,10 +59,10 @@ fn refusals_name_the_function_and_the_types() {
     assert_eq!(Unary::Conj.types(DType::Bool), Ok((DType::Bool, DType::Bool)));
 }
 
-fn lane(body: &mut Body, dtype: DType) -> Lane {
+fn lane(body: &mut LoopBody, dtype: DType) -> ElementLanes {
     match crate::common::parts(dtype) {
-        (part, 2) => Lane::Complex(body.input(part).unwrap(), body.input(part).unwrap()),
-        (part, _) => Lane::Real(body.input(part).unwrap()),
+        (part, 2) => ElementLanes::Complex(body.input(part).unwrap(), body.input(part).unwrap()),
+        (part, _) => ElementLanes::Real(body.input(part).unwrap()),
     }
 }
 
@@ -71,7 +71,7 @@ fn lane(body: &mut Body, dtype: DType) -> Lane {
 fn expansions_give_the_types_that_they_promise() {
     for x in DType::ALL {
         for function in Unary::ALL {
-            let mut body = Body::new();
+            let mut body = LoopBody::new();
             let Ok((compute, result)) = function.types(x) else {
                 let x = lane(&mut body, x);
                 assert!(expand::unary(&mut body, *function, x).is_err(), "{function}");
@@ -84,7 +84,7 @@ fn expansions_give_the_types_that_they_promise() {
         }
         for (function, y) in Binary::ALL.iter().flat_map(|f| DType::ALL.map(|y| (f, y))) {
             let Ok((compute, result)) = function.types(x, y) else { continue };
-            let mut body = Body::new();
+            let mut body = LoopBody::new();
             let (x, y) = (lane(&mut body, x), lane(&mut body, y));
             let x = expand::cast(&mut body, x, compute).unwrap();
             let y = expand::cast(&mut body, y, compute).unwrap();
@@ -96,22 +96,22 @@ fn expansions_give_the_types_that_they_promise() {
 
 #[test]
 fn lanes_must_be_in_the_type_that_is_computed_in() {
-    let mut body = Body::new();
+    let mut body = LoopBody::new();
     let (k, x) = (lane(&mut body, DType::I32), lane(&mut body, DType::F32));
-    let (Lane::Real(k_node), Lane::Real(x_node)) = (k, x) else { unreachable!() };
+    let (ElementLanes::Real(k_node), ElementLanes::Real(x_node)) = (k, x) else { unreachable!() };
     assert!(matches!(expand::unary(&mut body, Unary::Sin, k), Err(Error::WrongTypes { .. })));
     assert!(matches!(expand::binary(&mut body, Binary::Add, k, x), Err(Error::WrongTypes { .. })));
-    let odd = Lane::Complex(x_node, k_node);
+    let odd = ElementLanes::Complex(x_node, k_node);
     assert!(matches!(odd.dtype(&body), Err(Error::WrongLane { dtype: DType::I32, .. })));
     let whole = expand::binary(&mut body, Binary::Divide, k, k).unwrap();
     assert_eq!(whole.dtype(&body), Ok(DType::I32));
     let z = lane(&mut body, DType::C64);
     let truth = expand::cast(&mut body, z, DType::Bool).unwrap();
-    let Lane::Real(truth) = truth else { unreachable!() };
+    let ElementLanes::Real(truth) = truth else { unreachable!() };
     assert!(expand::select(&mut body, truth, x, z).is_err());
     assert!(expand::select(&mut body, x_node, x, x).is_err());
     let chosen = expand::select(&mut body, truth, z, z).unwrap();
     assert_eq!(chosen.dtype(&body), Ok(DType::C64));
-    let random: fn(&mut Body, Node, Node, u64) -> _ = expand::uniform;
+    let random: fn(&mut LoopBody, LaneNode, LaneNode, u64) -> _ = expand::uniform;
     assert!(matches!(random(&mut body, x_node, k_node, 0), Err(Error::WrongLane { .. })));
 }

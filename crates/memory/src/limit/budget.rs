@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Limit, Shares, limits, narrowest};
+use super::{MemoryLimit, Shares, limits, narrowest};
 
 /// So large a part of what was left may be asked for before limits are read again.
 const UNREAD: u64 = 8;
@@ -15,7 +15,7 @@ pub struct Shortage {
     /// Bytes that are left, with those that this process keeps unused.
     pub left: u64,
     /// The limit that leaves least.
-    pub limit: Limit,
+    pub limit: MemoryLimit,
     /// Processes that draw from it.
     pub processes: u64,
 }
@@ -30,18 +30,18 @@ impl fmt::Display for Shortage {
         write!(
             out,
             "{needed} bytes of memory are needed ({}), and {left} ({}) are left{each} of the {} of {}",
-            Size(*needed),
-            Size(*left),
-            Size(limit.total),
+            ByteSize(*needed),
+            ByteSize(*left),
+            ByteSize(limit.total),
             limit.kind
         )
     }
 }
 
-/// A number of bytes for people.
-struct Size(u64);
+/// A number of bytes in readable units.
+struct ByteSize(u64);
 
-impl fmt::Display for Size {
+impl fmt::Display for ByteSize {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
         #[allow(clippy::cast_precision_loss, reason = "shown with one digit")]
@@ -92,7 +92,7 @@ impl Budget {
 
     fn ask_of(
         &mut self,
-        limits: Vec<Limit>,
+        limits: Vec<MemoryLimit>,
         needed: u64,
         spare: impl FnOnce() -> u64,
     ) -> Result<bool, Shortage> {
@@ -115,8 +115,8 @@ mod tests {
     use super::super::LimitKind;
     use super::*;
 
-    fn machine(left: u64) -> Vec<Limit> {
-        vec![Limit { kind: LimitKind::Machine, total: 3 << 30, left, scope: None }]
+    fn machine(left: u64) -> Vec<MemoryLimit> {
+        vec![MemoryLimit { kind: LimitKind::Machine, total: 3 << 30, left, scope: None }]
     }
 
     #[test]

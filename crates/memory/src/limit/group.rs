@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{Limit, LimitKind, read, scope};
+use super::{LimitKind, MemoryLimit, read, scope};
 
 /// Larger numbers of the first version mean that there is no limit.
 const UNLIMITED: u64 = 1 << 62;
@@ -40,7 +40,7 @@ struct Mount {
 }
 
 /// The limits of all groups that the process is in.
-pub(super) fn limits(root: &Path, boot: &str) -> Vec<Limit> {
+pub(super) fn limits(root: &Path, boot: &str) -> Vec<MemoryLimit> {
     let mounts = read(&root.join("proc/self/mountinfo")).unwrap_or_default();
     let groups = read(&root.join("proc/self/cgroup")).unwrap_or_default();
     let mut limits = Vec::new();
@@ -103,7 +103,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-fn limits_in(root: &Path, folder: &Path, files: &Files, boot: &str) -> Vec<Limit> {
+fn limits_in(root: &Path, folder: &Path, files: &Files, boot: &str) -> Vec<MemoryLimit> {
     let number = |file: &str| read(&folder.join(file))?.trim().parse::<u64>().ok();
     let stated = files.limits.iter().filter_map(|file| Some((*file, number(file)?)));
     let stated: Vec<_> = stated.filter(|(_, total)| *total < UNLIMITED).collect();
@@ -120,7 +120,7 @@ fn limits_in(root: &Path, folder: &Path, files: &Files, boot: &str) -> Vec<Limit
     let shown = Path::new("/").join(shown.unwrap_or(folder));
     let one = |(file, total): (&'static str, u64)| {
         let kind = LimitKind::Group { file, folder: shown.clone() };
-        Limit { kind, total, left: total.saturating_sub(used), scope }
+        MemoryLimit { kind, total, left: total.saturating_sub(used), scope }
     };
     stated.into_iter().map(one).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Limit, limits};
+use super::{MemoryLimit, limits};
 
 /// By the scope of a limit: how many processes that work together draw from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl Shares {
         Self::record_of(&limits())
     }
 
-    fn record_of(limits: &[Limit]) -> Vec<u8> {
+    fn record_of(limits: &[MemoryLimit]) -> Vec<u8> {
         let mut scopes: Vec<u64> = limits.iter().filter_map(|limit| limit.scope).collect();
         // Two files of one group are one place to draw from.
         scopes.sort_unstable();
@@ -47,8 +47,8 @@ mod tests {
     use super::super::{LimitKind, narrowest};
     use super::*;
 
-    fn limit(kind: LimitKind, left: u64, scope: Option<u64>) -> Limit {
-        Limit { kind, total: 1000, left, scope }
+    fn limit(kind: LimitKind, left: u64, scope: Option<u64>) -> MemoryLimit {
+        MemoryLimit { kind, total: 1000, left, scope }
     }
 
     #[test]
@@ -64,10 +64,10 @@ mod tests {
             .map(|scope| Shares::record_of(&[machine(0), group(0, scope), group(0, scope), own(0)]))
             .into();
         let shares = Shares::among(&records);
-        let least = |limits: Vec<Limit>| narrowest(limits, &shares).map(|limit| limit.left);
+        let least = |limits: Vec<MemoryLimit>| narrowest(limits, &shares).map(|limit| limit.left);
         assert_eq!(least(vec![machine(900), group(500, 8), own(400)]), Some(250));
         assert_eq!(least(vec![machine(900), group(500, 9), own(400)]), Some(300));
-        assert_eq!(least(vec![machine(900), own(200)]), Some(200), "nobody else's");
+        assert_eq!(least(vec![machine(900), own(200)]), Some(200), "of this process alone");
         assert_eq!(least(Vec::new()), None);
         assert_eq!(Shares::default().of(Some(7)), 1);
         assert_eq!(Shares::among(&[vec![1, 2, 3]]), Shares::default(), "no record");

@@ -160,7 +160,7 @@ fn a_part_of_a_tree_may_be_mounted_anywhere() {
 
 #[test]
 fn what_ulimit_says_is_this_process_alone() {
-    let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
+    let limits = "MemoryLimit                     Soft MemoryLimit           Hard MemoryLimit           Units\n\
                   Max data size             unlimited            unlimited            bytes\n\
                   Max address space         1073741824           unlimited            bytes\n";
     let status = "Name:\tx\nVmPeak:\t 9 kB\nVmSize:\t  524288 kB\nVmData:\t 1024 kB\n";

@@ -4,7 +4,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
-use pantile_memory::{ALIGNMENT, Buffer, LARGE, guarded};
+use pantile_memory::{ALIGNMENT, AlignedBuffer, LARGE, guarded};
 
 /// Sizes around those that matter: nothing, a line, a page, large pages.
 const SIZES: [usize; 12] = [0, 1, 63, 64, 65, 4095, 4096, 4097, 8192, LARGE - 1, LARGE, LARGE + 1];
@@ -26,7 +26,7 @@ fn writes() {
     let (bytes, place) = text.split_once(' ').expect("two numbers");
     let (bytes, place): (usize, isize) =
         (bytes.parse().expect("a size"), place.parse().expect("a place"));
-    let buffer = Buffer::zeroed(bytes);
+    let buffer = AlignedBuffer::zeroed(bytes);
     let start = buffer.start().as_ptr();
     assert!(guarded() && start.addr().is_multiple_of(ALIGNMENT));
     // SAFETY: the buffer has these bytes.

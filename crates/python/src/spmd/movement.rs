@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use pantile::ir::Complex;
 use pantile::spmd::{Transpose, Widths};
 use pantile::{
     AllGather, AllSumReduce, Broadcast, Error, HaloExchange, ReduceScatter, Repartition, SumReduce,
     Tensor,
 };
-use pantile_engine::{DType, Element};
+use pantile_engine::{Element, dispatch};
 use pyo3::prelude::*;
 
 use super::error::exception;
@@ -163,16 +162,6 @@ impl Movement {
     ) -> PyResult<()> {
         let (dtype, shape, bytes) = &given;
         let given = (shape.as_slice(), bytes);
-        macro_rules! by_type {
-            ($($dtype:ident $type:ty),*) => {
-                match dtype_of(dtype)? {
-                    $(DType::$dtype => self.run_as::<$type>(py, given, back, room),)*
-                }
-            };
-        }
-        by_type!(
-            Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
-            F32 f32, F64 f64, C64 Complex<f32>, C128 Complex<f64>
-        )
+        dispatch!(dtype_of(dtype)?, T => self.run_as::<T>(py, given, back, room))
     }
 }

@@ -8,7 +8,7 @@ use pantile_geometry::{Distribution, Fingerprint};
 use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::reference::Array;
 use pantile_ir::{Env, Program, passes, text, verify};
-use pantile_lanes::{Complex, DType, Element, Scalar};
+use pantile_lanes::{Complex, DType, Element, Scalar, dispatch};
 
 use super::Trial;
 
@@ -263,21 +263,7 @@ fn tile(array: &Array, numbers: &[usize]) -> Tile {
         let element = |number: &usize| array.data[*number].get::<T>().unwrap_or_default();
         Tile::from_vec(numbers.iter().map(element).collect::<Vec<T>>())
     }
-    match array.dtype {
-        DType::Bool => of::<bool>(array, numbers),
-        DType::I8 => of::<i8>(array, numbers),
-        DType::I16 => of::<i16>(array, numbers),
-        DType::I32 => of::<i32>(array, numbers),
-        DType::I64 => of::<i64>(array, numbers),
-        DType::U8 => of::<u8>(array, numbers),
-        DType::U16 => of::<u16>(array, numbers),
-        DType::U32 => of::<u32>(array, numbers),
-        DType::U64 => of::<u64>(array, numbers),
-        DType::F32 => of::<f32>(array, numbers),
-        DType::F64 => of::<f64>(array, numbers),
-        DType::C64 => of::<Complex<f32>>(array, numbers),
-        DType::C128 => of::<Complex<f64>>(array, numbers),
-    }
+    dispatch!(array.dtype, T => of::<T>(array, numbers))
 }
 
 fn same(

@@ -1,6 +1,8 @@
 //! Movements, and the transpose of the Parallel Research Kernels.
 
-use pantile_bounds::{Rows, add_one, add_turned, add_turned_by_8, turned, turned_by_8};
+use pantile_bounds::{
+    SourceRows, add_one, add_transpose, add_transpose_by_8, transpose, transpose_by_8,
+};
 
 use super::stencils::ITERATIONS;
 use super::{CaseSize, SIDES, program};
@@ -20,8 +22,8 @@ pub(super) fn all(setting: CaseSize) -> Vec<Case> {
     let transpose = Case {
         text: program(&shape, 0, 1, ("!g", TURNED)),
         by_hand: vec![
-            ("loop over blocks of 32x32", |site| turn(site, turned)),
-            ("loop over blocks of 8x8", |site| turn(site, turned_by_8)),
+            ("loop over blocks of 32x32", |site| turn(site, transpose)),
+            ("loop over blocks of 8x8", |site| turn(site, transpose_by_8)),
         ],
         aim: setting.at_least(1.0 / 1.2),
         ..Case::base(FigureGroup::Movements, "transpose", ranks, &shape)
@@ -35,7 +37,7 @@ pub(super) fn all(setting: CaseSize) -> Vec<Case> {
 }
 
 /// A loop that turns columns of rows into rows: target, first column, number of rows, rows.
-type TransposeLoop = fn(&mut [f64], usize, usize, Rows<'_>);
+type TransposeLoop = fn(&mut [f64], usize, usize, SourceRows<'_>);
 
 /// This thread's rows of the transposed matrix.
 fn turn(site: &Site<'_>, by: TransposeLoop) {
@@ -74,8 +76,10 @@ fn research(setting: CaseSize, shape: &[usize]) -> Case {
         states: 2,
         rooms: 0,
         by_hand: vec![
-            ("loop over blocks of 32x32, another over rows", |site| iterate(site, add_turned)),
-            ("loop over blocks of 8x8, another over rows", |site| iterate(site, add_turned_by_8)),
+            ("loop over blocks of 32x32, another over rows", |site| iterate(site, add_transpose)),
+            ("loop over blocks of 8x8, another over rows", |site| {
+                iterate(site, add_transpose_by_8)
+            }),
         ],
         steps: ITERATIONS,
         aim: setting.at_least(0.90),

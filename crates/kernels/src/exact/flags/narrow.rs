@@ -1,64 +1,64 @@
-//! The same in vectors of 32 bytes, which round to whole numbers without a note.
+//! The same in vectors of 32 bytes, which round to whole numbers without setting flags.
 //!
-//! A number is divided by the lowest bit of the first level, which is a power of two, and rounded to
-//! a whole number, unnoted. So many lowest bits are added to the first level, and what is left of
-//! the number to the second one; that is noted.
+//! A number is divided by the lowest bit of the first bin, which is a power of two, and rounded to
+//! a whole number without setting flags. So many lowest bits are added to the first bin, and what
+//! is left of the number to the second one; that sets flags.
 
 use std::arch::asm;
 use std::arch::x86_64::{_MM_HINT_T2, _mm_prefetch};
 
-use super::super::window::LANES;
-use super::{LOST, ROW, START};
+use super::super::binned::LANES;
+use super::{EXCEPTION_FLAGS, MXCSR_SLOTS, ROW};
 
-/// Bytes by which memory is asked for before it is needed.
-const AHEAD: usize = 1024;
+/// The prefetch distance in bytes.
+const PREFETCH_DISTANCE: usize = 1024;
 
-/// Bytes behind those that are asked for at the end, so that memory is at work in the pause.
+/// Bytes behind those that are prefetched at the end, so that memory is at work in the pause.
 const TAIL: usize = 4096;
 
 /// One pass over `count` rows of four vectors, with what is done with a row.
 ///
-/// Levels are in registers 0-7, a quarter of a row in each; 8-11 are for whole numbers, and what is
+/// Bins are in registers 0-7, a quarter of a row in each; 8-11 are for whole numbers, and what is
 /// left without them; 14 and 15 are one over the lowest bit, and the lowest bit.
 macro_rules! pass {
-    ($row:literal, $levels:expr, $scale:expr, $rows:expr, $ahead:expr) => {{
+    ($row:literal, $bins:expr, $scale:expr, $rows:expr, $distance:expr) => {{
         let (rows, count) = ($rows.as_ptr(), $rows.len() / ROW);
-        let mut notes = START;
+        let mut mxcsr = MXCSR_SLOTS;
         if count > 0 {
             asm!(
-                "stmxcsr [{notes}]",
-                "ldmxcsr [{notes} + 4]",
+                "stmxcsr [{mxcsr}]",
+                "ldmxcsr [{mxcsr} + 4]",
                 "vbroadcastsd ymm14, [{scale}]",
                 "vbroadcastsd ymm15, [{scale} + 8]",
-                "vmovupd ymm0, [{levels}]",
-                "vmovupd ymm1, [{levels} + 32]",
-                "vmovupd ymm2, [{levels} + 64]",
-                "vmovupd ymm3, [{levels} + 96]",
-                "vmovupd ymm4, [{levels} + {level}]",
-                "vmovupd ymm5, [{levels} + {level} + 32]",
-                "vmovupd ymm6, [{levels} + {level} + 64]",
-                "vmovupd ymm7, [{levels} + {level} + 96]",
+                "vmovupd ymm0, [{bins}]",
+                "vmovupd ymm1, [{bins} + 32]",
+                "vmovupd ymm2, [{bins} + 64]",
+                "vmovupd ymm3, [{bins} + 96]",
+                "vmovupd ymm4, [{bins} + {bin}]",
+                "vmovupd ymm5, [{bins} + {bin} + 32]",
+                "vmovupd ymm6, [{bins} + {bin} + 64]",
+                "vmovupd ymm7, [{bins} + {bin} + 96]",
                 ".p2align 4",
                 "2:",
-                "prefetcht0 [{rows} + {ahead}]",
+                "prefetcht0 [{rows} + {distance}]",
                 $row,
                 "dec {count}",
                 "jnz 2b",
-                "vmovupd [{levels}], ymm0",
-                "vmovupd [{levels} + 32], ymm1",
-                "vmovupd [{levels} + 64], ymm2",
-                "vmovupd [{levels} + 96], ymm3",
-                "vmovupd [{levels} + {level}], ymm4",
-                "vmovupd [{levels} + {level} + 32], ymm5",
-                "vmovupd [{levels} + {level} + 64], ymm6",
-                "vmovupd [{levels} + {level} + 96], ymm7",
-                "stmxcsr [{notes} + 8]",
-                "ldmxcsr [{notes}]",
-                level = const LANES * size_of::<f64>(),
-                levels = in(reg) $levels.as_mut_ptr(),
-                notes = in(reg) notes.as_mut_ptr(),
+                "vmovupd [{bins}], ymm0",
+                "vmovupd [{bins} + 32], ymm1",
+                "vmovupd [{bins} + 64], ymm2",
+                "vmovupd [{bins} + 96], ymm3",
+                "vmovupd [{bins} + {bin}], ymm4",
+                "vmovupd [{bins} + {bin} + 32], ymm5",
+                "vmovupd [{bins} + {bin} + 64], ymm6",
+                "vmovupd [{bins} + {bin} + 96], ymm7",
+                "stmxcsr [{mxcsr} + 8]",
+                "ldmxcsr [{mxcsr}]",
+                bin = const LANES * size_of::<f64>(),
+                bins = in(reg) $bins.as_mut_ptr(),
+                mxcsr = in(reg) mxcsr.as_mut_ptr(),
                 scale = in(reg) $scale.as_ptr(),
-                ahead = in(reg) $ahead,
+                distance = in(reg) $distance,
                 count = inout(reg) count => _,
                 rows = inout(reg) rows => _,
                 out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
@@ -68,19 +68,19 @@ macro_rules! pass {
                 options(nostack)
             );
         }
-        notes[2] & LOST == 0
+        mxcsr[2] & EXCEPTION_FLAGS == 0
     }};
 }
 
-/// One over the lowest bit of the first level, that bit, and how far ahead memory is asked for: near
-/// numbers are asked for where they are, which costs nothing.
+/// One over the lowest bit of the first bin, that bit, and the prefetch distance: near numbers are
+/// prefetched where they are, which costs nothing.
 fn settings(unit: f64, far: bool) -> ([f64; 2], usize) {
-    ([unit.recip(), unit], if far { AHEAD } else { 0 })
+    ([unit.recip(), unit], if far { PREFETCH_DISTANCE } else { 0 })
 }
 
-/// Asks for what lies behind numbers, and behind what was asked for with them.
-fn ask_behind<T>(numbers: &[T]) {
-    let end = numbers.as_ptr_range().end.wrapping_byte_add(AHEAD);
+/// Prefetches what lies behind numbers, and behind what was prefetched with them.
+fn prefetch_behind<T>(numbers: &[T]) {
+    let end = numbers.as_ptr_range().end.wrapping_byte_add(PREFETCH_DISTANCE);
     for line in (0..TAIL).step_by(64) {
         // SAFETY: a hint that never faults; every x86-64 has it.
         unsafe { _mm_prefetch::<_MM_HINT_T2>(end.wrapping_byte_add(line).cast()) };
@@ -93,16 +93,16 @@ fn ask_behind<T>(numbers: &[T]) {
 /// The processor has AVX2 and FMA.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn add(
-    (levels, unit): (&mut [[f64; LANES]; 2], f64),
+    (bins, unit): (&mut [[f64; LANES]; 2], f64),
     numbers: &[f64],
     far: bool,
 ) -> bool {
-    let (scale, ahead) = settings(unit, far);
-    // SAFETY: reads whole rows, reads and writes the first lanes of both levels; the processor's
-    // settings are as before at the end.
+    let (scale, distance) = settings(unit, far);
+    // SAFETY: reads whole rows, reads and writes the first lanes of both bins; MXCSR is as before
+    // at the end.
     let kept = unsafe {
         pass!(
-            "prefetcht0 [{rows} + {ahead} + 64]
+            "prefetcht0 [{rows} + {distance} + 64]
              vmulpd ymm8, ymm14, [{rows}]
              vmulpd ymm9, ymm14, [{rows} + 32]
              vmulpd ymm10, ymm14, [{rows} + 64]
@@ -124,14 +124,14 @@ pub(super) unsafe fn add(
              vaddpd ymm6, ymm6, ymm10
              vaddpd ymm7, ymm7, ymm11
              add {rows}, 128",
-            levels,
+            bins,
             scale,
             numbers,
-            ahead
+            distance
         )
     };
     if far {
-        ask_behind(numbers);
+        prefetch_behind(numbers);
     }
     kept
 }
@@ -142,11 +142,11 @@ pub(super) unsafe fn add(
 /// The processor has AVX2 and FMA.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn widen(
-    (levels, unit): (&mut [[f64; LANES]; 2], f64),
+    (bins, unit): (&mut [[f64; LANES]; 2], f64),
     numbers: &[f32],
     far: bool,
 ) -> bool {
-    let (scale, ahead) = settings(unit, far);
+    let (scale, distance) = settings(unit, far);
     // SAFETY: as in `add`.
     let kept = unsafe {
         pass!(
@@ -175,14 +175,14 @@ pub(super) unsafe fn widen(
              vaddpd ymm6, ymm6, ymm10
              vaddpd ymm7, ymm7, ymm11
              add {rows}, 64",
-            levels,
+            bins,
             scale,
             numbers,
-            ahead
+            distance
         )
     };
     if far {
-        ask_behind(numbers);
+        prefetch_behind(numbers);
     }
     kept
 }

@@ -1,12 +1,12 @@
-//! The same in vectors of 64 bytes, whose additions may go unnoted.
+//! The same in vectors of 64 bytes, whose additions may leave the exception flags alone.
 //!
-//! The sum of a level and a number is rounded on purpose and unnoted; taking the level away again,
-//! taking that away from the number, and adding what is left to the second level are noted.
+//! The sum of a bin and a number is rounded on purpose, without setting flags; taking the bin away
+//! again, taking that away from the number, and adding what is left to the second bin set flags.
 
 use std::arch::asm;
 
-use super::super::window::{AHEAD, LANES};
-use super::{LOST, START};
+use super::super::binned::{LANES, PREFETCH_DISTANCE};
+use super::{EXCEPTION_FLAGS, MXCSR_SLOTS};
 
 /// Adds pairs of rows, or the products of them; false if bits were lost.
 ///
@@ -16,18 +16,18 @@ use super::{LOST, START};
 /// # Safety
 /// The processor has AVX-512.
 pub(super) unsafe fn add(
-    levels: &mut [[f64; LANES]; 2],
+    bins: &mut [[f64; LANES]; 2],
     (numbers, others): (&[f64], Option<&[f64]>),
     far: bool,
 ) -> bool {
     assert!(others.is_none_or(|others| others.len() >= numbers.len()), "as many others as numbers");
-    let (levels, first) = (levels.as_mut_ptr().cast(), numbers.as_ptr());
+    let (bins, first) = (bins.as_mut_ptr().cast(), numbers.as_ptr());
     let count = numbers.len() / (2 * LANES);
     // SAFETY: the caller's; a pair of rows has twice as many numbers as there are lanes.
     unsafe {
         match others {
-            None => sum(levels, first, count, far),
-            Some(others) => products(levels, (first, others.as_ptr()), count, far),
+            None => sum(bins, first, count, far),
+            Some(others) => products(bins, (first, others.as_ptr()), count, far),
         }
     }
 }
@@ -35,22 +35,22 @@ pub(super) unsafe fn add(
 /// One pass over `count` pairs of rows of four vectors, with what loads the numbers of a row,
 /// goes to the next one, and comes before a pair.
 ///
-/// Numbers are in registers 8-11, the second level is in 4-7, and the first in 0-3 before the
+/// Numbers are in registers 8-11, the second bin is in 4-7, and the first in 0-3 before the
 /// first row of a pair, in 12-15 before the second one.
 macro_rules! pass {
-    ($load:literal, $next:literal, $pair:literal, $levels:ident, $count:ident, $notes:ident
+    ($load:literal, $next:literal, $pair:literal, $bins:ident, $count:ident, $mxcsr:ident
      $(, $name:ident = $value:expr)*) => {
         asm!(
-            "stmxcsr [{notes}]",
-            "ldmxcsr [{notes} + 4]",
-            "vmovupd zmm0, [{levels}]",
-            "vmovupd zmm1, [{levels} + 64]",
-            "vmovupd zmm2, [{levels} + 128]",
-            "vmovupd zmm3, [{levels} + 192]",
-            "vmovupd zmm4, [{levels} + 256]",
-            "vmovupd zmm5, [{levels} + 320]",
-            "vmovupd zmm6, [{levels} + 384]",
-            "vmovupd zmm7, [{levels} + 448]",
+            "stmxcsr [{mxcsr}]",
+            "ldmxcsr [{mxcsr} + 4]",
+            "vmovupd zmm0, [{bins}]",
+            "vmovupd zmm1, [{bins} + 64]",
+            "vmovupd zmm2, [{bins} + 128]",
+            "vmovupd zmm3, [{bins} + 192]",
+            "vmovupd zmm4, [{bins} + 256]",
+            "vmovupd zmm5, [{bins} + 320]",
+            "vmovupd zmm6, [{bins} + 384]",
+            "vmovupd zmm7, [{bins} + 448]",
             "2:",
             $pair,
             $load,
@@ -91,18 +91,18 @@ macro_rules! pass {
             $next,
             "dec {count}",
             "jnz 2b",
-            "vmovupd [{levels}], zmm0",
-            "vmovupd [{levels} + 64], zmm1",
-            "vmovupd [{levels} + 128], zmm2",
-            "vmovupd [{levels} + 192], zmm3",
-            "vmovupd [{levels} + 256], zmm4",
-            "vmovupd [{levels} + 320], zmm5",
-            "vmovupd [{levels} + 384], zmm6",
-            "vmovupd [{levels} + 448], zmm7",
-            "stmxcsr [{notes} + 8]",
-            "ldmxcsr [{notes}]",
-            levels = in(reg) $levels,
-            notes = in(reg) $notes.as_mut_ptr(),
+            "vmovupd [{bins}], zmm0",
+            "vmovupd [{bins} + 64], zmm1",
+            "vmovupd [{bins} + 128], zmm2",
+            "vmovupd [{bins} + 192], zmm3",
+            "vmovupd [{bins} + 256], zmm4",
+            "vmovupd [{bins} + 320], zmm5",
+            "vmovupd [{bins} + 384], zmm6",
+            "vmovupd [{bins} + 448], zmm7",
+            "stmxcsr [{mxcsr} + 8]",
+            "ldmxcsr [{mxcsr}]",
+            bins = in(reg) $bins,
+            mxcsr = in(reg) $mxcsr.as_mut_ptr(),
             count = inout(reg) $count => _,
             $($name = inout(reg) $value => _,)*
             out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
@@ -115,23 +115,23 @@ macro_rules! pass {
     };
 }
 
-/// How far ahead each of the streams of far numbers is asked for, in pairs of rows.
-const PAIRS_AHEAD: usize = 8;
+/// The prefetch distance of each of the streams of far numbers, in pairs of rows.
+const PREFETCH_PAIRS: usize = 8;
 
 /// Far numbers are read in four places at once, a quarter of all numbers apart, because a processor
-/// has more on its way then than from one place: the vectors of a row come from there. Shortly before
-/// the end the quarters of as many numbers behind these are asked for.
+/// has more on its way then than from one place: the vectors of a row come from there. Shortly
+/// before the end the quarters of as many numbers behind these are prefetched.
 ///
 /// # Safety
-/// The processor has AVX-512; `levels` are 64 numbers, and `rows` are `count` pairs of rows of
+/// The processor has AVX-512; `bins` are 64 numbers, and `rows` are `count` pairs of rows of
 /// 32 numbers; there is at least one.
 #[target_feature(enable = "avx512f")]
-unsafe fn sum(levels: *mut f64, rows: *const f64, count: usize, far: bool) -> bool {
+unsafe fn sum(bins: *mut f64, rows: *const f64, count: usize, far: bool) -> bool {
     const LINE: usize = 64;
     let (apart, step) = if far { (count * 2 * LINE, LINE) } else { (LINE, 4 * LINE) };
-    // Near numbers are asked for where they are: that costs nothing.
-    let (ahead, turn) = if far { (PAIRS_AHEAD * 2 * LINE, PAIRS_AHEAD) } else { (0, 0) };
-    let mut notes = START;
+    // Near numbers are prefetched where they are: that costs nothing.
+    let (distance, switch) = if far { (PREFETCH_PAIRS * 2 * LINE, PREFETCH_PAIRS) } else { (0, 0) };
+    let mut mxcsr = MXCSR_SLOTS;
     // SAFETY: reads and writes what the caller says is there; settings are as before at the end.
     unsafe {
         pass!(
@@ -145,45 +145,45 @@ unsafe fn sum(levels: *mut f64, rows: *const f64, count: usize, far: bool) -> bo
              vmovupd zmm11, [{rows} + {thrice}]",
             "add {rows}, {step}
              add {soon}, {step}",
-            "cmp {count}, {turn}
+            "cmp {count}, {switch}
              jne 3f
              add {soon}, {thrice}
              3:",
-            levels,
+            bins,
             count,
-            notes,
+            mxcsr,
             rows = rows,
-            soon = rows.wrapping_byte_add(ahead),
+            soon = rows.wrapping_byte_add(distance),
             apart = apart,
             thrice = 3 * apart,
             step = step,
-            turn = turn
+            switch = switch
         );
     }
-    notes[2] & LOST == 0
+    mxcsr[2] & EXCEPTION_FLAGS == 0
 }
 
 /// # Safety
 /// As [`sum`], for both of the rows.
 #[target_feature(enable = "avx512f")]
 unsafe fn products(
-    levels: *mut f64,
+    bins: *mut f64,
     (rows, others): (*const f64, *const f64),
     count: usize,
     far: bool,
 ) -> bool {
-    let (mut notes, ahead) = (START, if far { AHEAD } else { 0 });
+    let (mut mxcsr, distance) = (MXCSR_SLOTS, if far { PREFETCH_DISTANCE } else { 0 });
     // SAFETY: as in `sum`.
     unsafe {
         pass!(
-            "prefetcht0 [{rows} + {ahead}]
-             prefetcht0 [{rows} + {ahead} + 64]
-             prefetcht0 [{rows} + {ahead} + 128]
-             prefetcht0 [{rows} + {ahead} + 192]
-             prefetcht0 [{others} + {ahead}]
-             prefetcht0 [{others} + {ahead} + 64]
-             prefetcht0 [{others} + {ahead} + 128]
-             prefetcht0 [{others} + {ahead} + 192]
+            "prefetcht0 [{rows} + {distance}]
+             prefetcht0 [{rows} + {distance} + 64]
+             prefetcht0 [{rows} + {distance} + 128]
+             prefetcht0 [{rows} + {distance} + 192]
+             prefetcht0 [{others} + {distance}]
+             prefetcht0 [{others} + {distance} + 64]
+             prefetcht0 [{others} + {distance} + 128]
+             prefetcht0 [{others} + {distance} + 192]
              vmovupd zmm8, [{rows}]
              vmovupd zmm9, [{rows} + 64]
              vmovupd zmm10, [{rows} + 128]
@@ -199,13 +199,13 @@ unsafe fn products(
             "add {rows}, 256
              add {others}, 256",
             "",
-            levels,
+            bins,
             count,
-            notes,
+            mxcsr,
             rows = rows,
             others = others,
-            ahead = ahead
+            distance = distance
         );
     }
-    notes[2] & LOST == 0
+    mxcsr[2] & EXCEPTION_FLAGS == 0
 }

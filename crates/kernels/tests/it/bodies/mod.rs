@@ -1,7 +1,9 @@
 //! Random loop bodies, values and views, and what they mean element by element.
 
 use pantile_kernels::{DType, Scalar};
-use pantile_lanes::{Body, Node, One, Op, Table, Terms, Two, evaluate};
+use pantile_lanes::{
+    BinaryOp, LaneNode, LaneOp, LookupTable, LoopBody, SumTerms, UnaryOp, evaluate,
+};
 use pantile_testkit::Rng;
 
 /// The types that lanes have.
@@ -19,41 +21,41 @@ pub(crate) const LANES: [DType; 11] = [
     DType::F64,
 ];
 
-pub(crate) const ONES: [One; 9] = [
-    One::Neg,
-    One::Abs,
-    One::Not,
-    One::Sqrt,
-    One::Floor,
-    One::Ceil,
-    One::Trunc,
-    One::RoundEven,
-    One::Canonical,
+pub(crate) const ONES: [UnaryOp; 9] = [
+    UnaryOp::Neg,
+    UnaryOp::Abs,
+    UnaryOp::Not,
+    UnaryOp::Sqrt,
+    UnaryOp::Floor,
+    UnaryOp::Ceil,
+    UnaryOp::Trunc,
+    UnaryOp::RoundEven,
+    UnaryOp::Canonical,
 ];
 
-pub(crate) const TWOS: [Two; 17] = [
-    Two::Add,
-    Two::Sub,
-    Two::Mul,
-    Two::Div,
-    Two::Rem,
-    Two::Min,
-    Two::Max,
-    Two::And,
-    Two::Or,
-    Two::Xor,
-    Two::Shl,
-    Two::Shr,
-    Two::MulHigh,
-    Two::Eq,
-    Two::Ne,
-    Two::Lt,
-    Two::Le,
+pub(crate) const TWOS: [BinaryOp; 17] = [
+    BinaryOp::Add,
+    BinaryOp::Sub,
+    BinaryOp::Mul,
+    BinaryOp::Div,
+    BinaryOp::Rem,
+    BinaryOp::Min,
+    BinaryOp::Max,
+    BinaryOp::And,
+    BinaryOp::Or,
+    BinaryOp::Xor,
+    BinaryOp::Shl,
+    BinaryOp::Shr,
+    BinaryOp::MulHigh,
+    BinaryOp::Eq,
+    BinaryOp::Ne,
+    BinaryOp::Lt,
+    BinaryOp::Le,
 ];
 
 pub(crate) static WORDS: [u64; 5] = [7, 1 << 63, 0, u64::MAX, 0x4000_0000_0000_0001];
 
-pub(crate) const TABLE: Table = Table { name: "words", words: &WORDS };
+pub(crate) const TABLE: LookupTable = LookupTable { name: "words", entries: &WORDS };
 
 pub(crate) fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64)
@@ -136,16 +138,16 @@ pub(crate) fn value(rng: &mut Rng, dtype: DType) -> Scalar {
 
 /// A body, and for each of its nodes whether all its bits are fixed, those of NaN included.
 #[derive(Debug)]
-pub(crate) struct Case {
-    pub(crate) body: Body,
+pub(crate) struct BodyCase {
+    pub(crate) body: LoopBody,
     pub(crate) fixed: Vec<bool>,
-    nodes: Vec<Node>,
+    nodes: Vec<LaneNode>,
 }
 
-impl Case {
+impl BodyCase {
     /// A body of so many random operations.
     pub(crate) fn random(rng: &mut Rng, inputs: usize, ops: usize) -> Self {
-        let mut case = Self { body: Body::new(), fixed: Vec::new(), nodes: Vec::new() };
+        let mut case = Self { body: LoopBody::new(), fixed: Vec::new(), nodes: Vec::new() };
         let usual = *rng.pick(&LANES);
         for _ in 0..inputs {
             let dtype = if rng.chance(1, 2) { usual } else { *rng.pick(&LANES) };
@@ -164,7 +166,7 @@ impl Case {
     pub(crate) fn constants(rng: &mut Rng, inputs: usize, outputs: usize) -> Self {
         let mut case = Self::random(rng, inputs, usize::from(inputs == 0));
         let dtype = *rng.pick(&LANES);
-        case.add(Op::Const(value(rng, dtype)), true);
+        case.add(LaneOp::Const(value(rng, dtype)), true);
         for node in case.nodes.iter().rev().take(outputs) {
             case.body.output(*node);
         }
@@ -175,7 +177,7 @@ impl Case {
     fn push(&mut self, rng: &mut Rng) -> bool {
         if self.nodes.is_empty() || rng.chance(1, 8) {
             let dtype = *rng.pick(&LANES);
-            return self.add(Op::Const(value(rng, dtype)), true);
+            return self.add(LaneOp::Const(value(rng, dtype)), true);
         }
         // Late nodes more often, so that chains become long.
         let count = self.nodes.len();
@@ -184,41 +186,41 @@ impl Case {
             self.nodes[count - 1 - back]
         };
         let (a, b, c) = (node(), node(), node());
-        let fixed = |node: Node| self.fixed[node.index()];
+        let fixed = |node: LaneNode| self.fixed[node.index()];
         let exact = !is_float(self.body.dtype(a));
         match rng.below(9) {
             0 | 1 => {
                 let one = *rng.pick(&ONES);
-                let kept = matches!(one, One::Neg | One::Abs) && fixed(a);
-                self.add(Op::One(one, a), exact || kept || one == One::Canonical)
+                let kept = matches!(one, UnaryOp::Neg | UnaryOp::Abs) && fixed(a);
+                self.add(LaneOp::Unary(one, a), exact || kept || one == UnaryOp::Canonical)
             }
             2..=4 => {
                 let two = *rng.pick(&TWOS);
-                self.add(Op::Two(two, a, b), exact || two.compares())
+                self.add(LaneOp::Binary(two, a, b), exact || two.compares())
             }
-            5 => self.add(Op::MulAdd(a, b, c), false),
-            6 => self.add(Op::Select(a, b, c), fixed(b) && fixed(c)),
+            5 => self.add(LaneOp::MulAdd(a, b, c), false),
+            6 => self.add(LaneOp::Select(a, b, c), fixed(b) && fixed(c)),
             7 => {
                 let to = *rng.pick(&LANES);
                 let kept = fixed(a) && to == self.body.dtype(a);
-                self.add(Op::Cast(a, to), !is_float(to) || exact || kept)
+                self.add(LaneOp::Cast(a, to), !is_float(to) || exact || kept)
             }
-            _ if rng.chance(1, 3) => self.add(Op::Table(TABLE, a), true),
+            _ if rng.chance(1, 3) => self.add(LaneOp::Table(TABLE, a), true),
             _ if rng.chance(1, 2) => {
-                let some: Vec<Node> = self
+                let some: Vec<LaneNode> = self
                     .nodes
                     .iter()
                     .copied()
                     .filter(|node| self.body.dtype(*node) == self.body.dtype(a))
                     .collect();
-                let terms: Vec<Node> = (0..=rng.below(8)).map(|_| *rng.pick(&some)).collect();
-                self.add(Op::Sum(Terms::new(&terms).expect("up to eight")), false)
+                let terms: Vec<LaneNode> = (0..=rng.below(8)).map(|_| *rng.pick(&some)).collect();
+                self.add(LaneOp::Sum(SumTerms::new(&terms).expect("up to eight")), false)
             }
-            _ => fixed(a) && self.add(Op::Bits(a, *rng.pick(&LANES)), true),
+            _ => fixed(a) && self.add(LaneOp::Bits(a, *rng.pick(&LANES)), true),
         }
     }
 
-    fn add(&mut self, op: Op, fixed: bool) -> bool {
+    fn add(&mut self, op: LaneOp, fixed: bool) -> bool {
         let Ok(node) = self.body.push(op) else { return false };
         self.nodes.push(node);
         self.fixed.push(fixed);
@@ -238,11 +240,11 @@ impl Case {
     /// A body of one operation on inputs of these types, if there is one.
     pub(crate) fn single(
         inputs: &[DType],
-        op: impl Fn(&[Node]) -> Op,
+        op: impl Fn(&[LaneNode]) -> LaneOp,
         fixed: bool,
     ) -> Option<Self> {
-        let mut body = Body::new();
-        let nodes: Vec<Node> =
+        let mut body = LoopBody::new();
+        let nodes: Vec<LaneNode> =
             inputs.iter().map(|dtype| body.input(*dtype).expect("a lane")).collect();
         let node = body.push(op(&nodes)).ok()?;
         body.output(node);
@@ -271,14 +273,14 @@ fn is_nan(value: &Scalar) -> bool {
 
 /// A view of some memory: the place of position 0, strides, and elements that it needs.
 #[derive(Clone, Debug)]
-pub(crate) struct View {
+pub(crate) struct BodyView {
     pub(crate) offset: isize,
     pub(crate) strides: Vec<isize>,
     pub(crate) elements: usize,
 }
 
 /// A random view of a domain; elements are apart unless it may `repeat` some.
-pub(crate) fn view(rng: &mut Rng, shape: &[usize], repeat: bool, every: usize) -> View {
+pub(crate) fn view(rng: &mut Rng, shape: &[usize], repeat: bool, every: usize) -> BodyView {
     let mut axes: Vec<usize> = (0..shape.len()).collect();
     if rng.chance(1, 3) {
         rng.shuffle(&mut axes);
@@ -299,10 +301,10 @@ pub(crate) fn view(rng: &mut Rng, shape: &[usize], repeat: bool, every: usize) -
     }
     let before = if rng.chance(1, 2) { every * rng.below(3) } else { 0 };
     let elements = before + room + rng.below(2);
-    View { offset: (before + offset).cast_signed(), strides, elements }
+    BodyView { offset: (before + offset).cast_signed(), strides, elements }
 }
 
-impl View {
+impl BodyView {
     /// Where a position lies.
     pub(crate) fn place(&self, position: &[usize]) -> usize {
         let along = position.iter().zip(&self.strides);
@@ -336,7 +338,7 @@ pub(crate) fn shape(rng: &mut Rng) -> Vec<usize> {
     }
 }
 
-/// Memory of random values of a type; bytes of truth values are sometimes more than 1.
+/// Memory of random values of a type; bytes of bools are sometimes more than 1.
 pub(crate) fn memory(rng: &mut Rng, dtype: DType, elements: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(elements * dtype.bytes());
     let few: Vec<Scalar> = (0..1 + rng.below(64)).map(|_| value(rng, dtype)).collect();

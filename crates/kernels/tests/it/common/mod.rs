@@ -6,7 +6,7 @@ use pantile_testkit::Rng;
 
 /// A layout and its offsets, found by enumeration.
 #[derive(Debug)]
-pub(crate) struct Case {
+pub(crate) struct NestCase {
     pub(crate) layout: Layout,
     pub(crate) offsets: Vec<usize>,
 }
@@ -62,10 +62,13 @@ fn places(rng: &mut Rng, size: usize) -> (Indices, usize) {
 }
 
 /// A layout of a region of these sizes per axis, somewhere in a larger memory.
-pub(crate) fn case_of(rng: &mut Rng, sizes: &[usize]) -> Case {
+pub(crate) fn case_of(rng: &mut Rng, sizes: &[usize]) -> NestCase {
     if rng.chance(1, 4) {
         let (start, len) = (rng.below(4), sizes.iter().product());
-        return Case { layout: Layout::dense(start, len), offsets: (start..start + len).collect() };
+        return NestCase {
+            layout: Layout::dense(start, len),
+            offsets: (start..start + len).collect(),
+        };
     }
     let (mut axes, mut shape) = (Vec::new(), Vec::new());
     for size in sizes {
@@ -76,7 +79,7 @@ pub(crate) fn case_of(rng: &mut Rng, sizes: &[usize]) -> Case {
     }
     let slab = Slab { axes };
     let offsets = offsets(&slab, &shape);
-    Case { layout: Layout::of(&slab, &shape).expect("the places lie inside"), offsets }
+    NestCase { layout: Layout::of(&slab, &shape).expect("the places lie inside"), offsets }
 }
 
 /// Row-major offsets, by one loop per axis.

@@ -2,15 +2,15 @@
 //!
 //! The formulas are Kahan's: sums in them add terms of the same sign, so nothing cancels.
 
-use super::super::build::{Build, Writer, two};
+use super::super::build::{FormulaBuilder, NodeWriter, two};
 use super::super::constants as c;
 use super::super::{arc, logarithm as real_log, power};
 use super::logarithm::sqrt;
-use super::{Parts, choose};
-use crate::Node;
+use super::{ComplexParts, choose};
+use crate::LaneNode;
 
 /// The roots of 1 - z and 1 + z, with z made smaller by 2^64 if it is huge, and whether it was.
-fn roots(b: &mut Writer<'_>, (x, y): Parts) -> (Parts, Parts, Node) {
+fn roots(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> (ComplexParts, ComplexParts, LaneNode) {
     let (left, up) = (b.abs(x), b.abs(y));
     let largest = b.max(left, up);
     let huge = b.gt_f(largest, 1e300);
@@ -24,7 +24,7 @@ fn roots(b: &mut Writer<'_>, (x, y): Parts) -> (Parts, Parts, Node) {
 }
 
 /// asinh of ar ci - ai cr, which is the imaginary part of asin.
-fn rise(b: &mut Writer<'_>, a: Parts, c: Parts, huge: Node) -> Node {
+fn rise(b: &mut NodeWriter<'_>, a: ComplexParts, c: ComplexParts, huge: LaneNode) -> LaneNode {
     let minus = b.neg(a.1);
     let product = b.mul(minus, c.0);
     let sum = b.fma(a.0, c.1, product);
@@ -35,14 +35,14 @@ fn rise(b: &mut Writer<'_>, a: Parts, c: Parts, huge: Node) -> Node {
 }
 
 /// The imaginary part of asin at an infinity, and whether z is there.
-fn endless(b: &mut Writer<'_>, (x, y): Parts) -> (Node, Node) {
+fn endless(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> (LaneNode, LaneNode) {
     let (re, im) = (b.is_inf(x), b.is_inf(y));
     let infinity = b.f(f64::INFINITY);
     (b.or(re, im), b.copysign(infinity, y))
 }
 
 /// The inverse sine.
-pub(super) fn asin(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn asin(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (a, c, huge) = roots(b, (x, y));
     let im = rise(b, a, c, huge);
     let minus = b.neg(a.1);
@@ -61,7 +61,7 @@ pub(super) fn asin(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
 }
 
 /// The inverse cosine.
-pub(super) fn acos(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn acos(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (a, c, huge) = roots(b, (x, y));
     let im = rise(b, a, c, huge);
     let half = arc::atan2(b, a.0, c.0);
@@ -75,21 +75,21 @@ pub(super) fn acos(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
     (re, b.neg(im))
 }
 
-/// The inverse hyperbolic cosine: acos turned by a quarter, to the right.
-pub(super) fn acosh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+/// The inverse hyperbolic cosine: acos rotated by a quarter turn, to the right.
+pub(super) fn acosh(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (re, im) = acos(b, (x, y));
     (b.abs(im), b.copysign(re, y))
 }
 
 /// The inverse hyperbolic sine: asin is odd and keeps conjugates, so the parts change places.
-pub(super) fn asinh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn asinh(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (re, im) = asin(b, (y, x));
     (im, re)
 }
 
 /// The inverse hyperbolic tangent: re = ln(1 + 4 |x| / ((1 - |x|)^2 + y^2)) / 4 with the sign of
 /// x, im = half the angle of (1 - x^2 - y^2, 2y).
-pub(super) fn atanh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn atanh(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (left, up) = (b.abs(x), b.abs(y));
     let one = b.f(1.0);
     let minus = b.neg(left);
@@ -125,7 +125,7 @@ pub(super) fn atanh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
 }
 
 /// From 2^500 on: x / |z|^2 and pi / 2; with the values at infinity.
-fn far(b: &mut Writer<'_>, (left, up): Parts, found: Parts) -> Parts {
+fn far(b: &mut NodeWriter<'_>, (left, up): ComplexParts, found: ComplexParts) -> ComplexParts {
     let largest = b.max(left, up);
     let (re_inf, im_inf) = (b.is_inf(left), b.is_inf(up));
     let endless = b.or(re_inf, im_inf);
@@ -145,7 +145,7 @@ fn far(b: &mut Writer<'_>, (left, up): Parts, found: Parts) -> Parts {
 }
 
 /// The inverse tangent: atanh is odd and keeps conjugates, so the parts change places.
-pub(super) fn atan(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn atan(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (re, im) = atanh(b, (y, x));
     (im, re)
 }

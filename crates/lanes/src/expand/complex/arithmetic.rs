@@ -1,12 +1,12 @@
 //! Products, quotients and directions of complex numbers.
 
-use super::super::build::{Build, Writer, two};
+use super::super::build::{FormulaBuilder, NodeWriter, two};
 use super::super::power;
-use super::{Parts, choose};
-use crate::Node;
+use super::{ComplexParts, choose};
+use crate::LaneNode;
 
 /// (a + bi)(c + di) by the plain formula, each product and sum rounded.
-pub(super) fn multiply(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
+pub(super) fn multiply(b: &mut NodeWriter<'_>, z: ComplexParts, w: ComplexParts) -> ComplexParts {
     let (first, second) = (b.mul(z.0, w.0), b.mul(z.1, w.1));
     let re = b.sub(first, second);
     let (first, second) = (b.mul(z.0, w.1), b.mul(z.1, w.0));
@@ -14,7 +14,7 @@ pub(super) fn multiply(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
 }
 
 /// x u + y v, within two units even where the products cancel.
-fn dot(b: &mut Writer<'_>, (x, u): Parts, (y, v): Parts) -> Node {
+fn dot(b: &mut NodeWriter<'_>, (x, u): ComplexParts, (y, v): ComplexParts) -> LaneNode {
     let product = b.two_product(y, v);
     let sum = b.fma(x, u, product.hi);
     let corrected = b.add(sum, product.lo);
@@ -24,7 +24,7 @@ fn dot(b: &mut Writer<'_>, (x, u): Parts, (y, v): Parts) -> Node {
 }
 
 /// A power of two that brings the larger part near 1, its exponent kept in the normal range.
-fn scale_of(b: &mut Writer<'_>, (x, y): Parts) -> Node {
+fn scale_of(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> LaneNode {
     let (x, y) = (b.abs(x), b.abs(y));
     let largest = b.max(x, y);
     let bits = b.bits(largest);
@@ -32,15 +32,15 @@ fn scale_of(b: &mut Writer<'_>, (x, y): Parts) -> Node {
     let limit = b.u(2045);
     let exponent = b.min(exponent, limit);
     let top = b.u(2046);
-    let turned = b.sub(top, exponent);
-    let turned = b.shl_u(turned, 52);
+    let scale = b.sub(top, exponent);
+    let scale = b.shl_u(scale, 52);
     let least = b.u(1 << 52);
-    let turned = b.max(turned, least);
-    b.float(turned)
+    let scale = b.max(scale, least);
+    b.float(scale)
 }
 
 /// 1 with the sign of x where it is infinite, else 0.
-fn unit_if_infinite(b: &mut Writer<'_>, x: Node) -> Node {
+fn unit_if_infinite(b: &mut NodeWriter<'_>, x: LaneNode) -> LaneNode {
     let infinite = b.is_inf(x);
     let one = b.f(1.0);
     let unit = b.copysign(one, x);
@@ -50,7 +50,7 @@ fn unit_if_infinite(b: &mut Writer<'_>, x: Node) -> Node {
 
 /// A divisor scaled by a power of two to near 1, or the direction of an infinite one, and the
 /// factor.
-fn scaled_divisor(b: &mut Writer<'_>, w: Parts) -> (Parts, Node) {
+fn scaled_divisor(b: &mut NodeWriter<'_>, w: ComplexParts) -> (ComplexParts, LaneNode) {
     let (re_inf, im_inf) = (b.is_inf(w.0), b.is_inf(w.1));
     let infinite = b.or(re_inf, im_inf);
     let direction = (unit_if_infinite(b, w.0), unit_if_infinite(b, w.1));
@@ -61,13 +61,13 @@ fn scaled_divisor(b: &mut Writer<'_>, w: Parts) -> (Parts, Node) {
 }
 
 /// True where both parts are 0.
-fn is_zero(b: &mut Writer<'_>, z: Parts) -> Node {
+fn is_zero(b: &mut NodeWriter<'_>, z: ComplexParts) -> LaneNode {
     let (re, im) = (b.eq_f(z.0, 0.0), b.eq_f(z.1, 0.0));
     b.and(re, im)
 }
 
 /// z / w: both scaled by powers of two, then z conj(w) / |w|^2.
-pub(super) fn divide(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
+pub(super) fn divide(b: &mut NodeWriter<'_>, z: ComplexParts, w: ComplexParts) -> ComplexParts {
     let ((c, d), factor) = scaled_divisor(b, w);
     // Numerators near the largest number are halved a few times, tiny ones doubled.
     let (x, y) = (b.abs(z.0), b.abs(z.1));
@@ -91,7 +91,7 @@ pub(super) fn divide(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
 }
 
 /// x times both factors: the one that may shrink x below the normal range comes last.
-fn times(b: &mut Writer<'_>, x: Node, factor: Node, grow: Node) -> Node {
+fn times(b: &mut NodeWriter<'_>, x: LaneNode, factor: LaneNode, grow: LaneNode) -> LaneNode {
     let shrinks = b.lt_f(grow, 1.0);
     let (first, second) = (b.select(shrinks, factor, grow), b.select(shrinks, grow, factor));
     let x = b.mul(x, first);
@@ -99,7 +99,7 @@ fn times(b: &mut Writer<'_>, x: Node, factor: Node, grow: Node) -> Node {
 }
 
 /// 1 / z.
-pub(super) fn reciprocal(b: &mut Writer<'_>, z: Parts) -> Parts {
+pub(super) fn reciprocal(b: &mut NodeWriter<'_>, z: ComplexParts) -> ComplexParts {
     let ((c, d), factor) = scaled_divisor(b, z);
     let below = dot(b, (c, c), (d, d));
     let (re, im) = (b.div(c, below), b.div(d, below));
@@ -111,7 +111,7 @@ pub(super) fn reciprocal(b: &mut Writer<'_>, z: Parts) -> Parts {
 }
 
 /// z / |z|; 0 of 0. Of one infinite part its direction, of two NaN.
-pub(super) fn sign(b: &mut Writer<'_>, z: Parts) -> Parts {
+pub(super) fn sign(b: &mut NodeWriter<'_>, z: ComplexParts) -> ComplexParts {
     let factor = scale_of(b, z);
     let (x, y) = (b.mul(z.0, factor), b.mul(z.1, factor));
     let length = power::hypot(b, x, y);

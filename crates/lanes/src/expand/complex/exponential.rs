@@ -1,12 +1,12 @@
 //! Exponential, hyperbolic and trigonometric functions of complex numbers.
 
-use super::super::build::{Build, Writer};
+use super::super::build::{FormulaBuilder, NodeWriter};
 use super::super::{exponential, trigonometry};
-use super::{Parts, choose};
-use crate::Node;
+use super::{ComplexParts, choose};
+use crate::LaneNode;
 
 /// exp(x + iy) = exp(x) (cos y + i sin y), scaled last so that it overflows only if it must.
-pub(super) fn exp(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn exp(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (sin, cos) = trigonometry::sin_cos(b, y);
     let (e, reduced) = exponential::exp_unscaled(b, x);
     let (re, im) = (b.mul(e, cos), b.mul(e, sin));
@@ -26,7 +26,7 @@ pub(super) fn exp(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
 }
 
 /// exp(z) - 1: expm1(x) cos y - 2 sin(y / 2)^2 + i exp(x) sin y.
-pub(super) fn expm1(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn expm1(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let whole = exp(b, (x, y));
     let half = b.mul_f(y, 0.5);
     let sin = trigonometry::sin(b, half);
@@ -50,7 +50,7 @@ pub(super) fn expm1(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
 }
 
 /// sinh(x + iy) = sinh x cos y + i cosh x sin y.
-pub(super) fn sinh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn sinh(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (sin, cos) = trigonometry::sin_cos(b, y);
     let (s, c, reduced) = exponential::sinh_cosh(b, x);
     let (re, im) = (b.mul(s, cos), b.mul(c, sin));
@@ -61,7 +61,7 @@ pub(super) fn sinh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
 }
 
 /// cosh(x + iy) = cosh x cos y + i sinh x sin y.
-pub(super) fn cosh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn cosh(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (sin, cos) = trigonometry::sin_cos(b, y);
     let (s, c, reduced) = exponential::sinh_cosh(b, x);
     let (re, im) = (b.mul(c, cos), b.mul(s, sin));
@@ -82,7 +82,7 @@ pub(super) fn cosh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
 }
 
 /// Real parts of sinh and tanh: x itself where it is 0, or infinite beside a y that is not finite.
-fn keep_edges(b: &mut Writer<'_>, (x, y): Parts, re: Node) -> Node {
+fn keep_edges(b: &mut NodeWriter<'_>, (x, y): ComplexParts, re: LaneNode) -> LaneNode {
     let (zero, infinite, finite) = (b.eq_f(x, 0.0), b.is_inf(x), b.is_finite(y));
     let edge = b.or(zero, infinite);
     let endless = b.not(finite);
@@ -91,7 +91,7 @@ fn keep_edges(b: &mut Writer<'_>, (x, y): Parts, re: Node) -> Node {
 }
 
 /// tanh(x + iy) = (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y).
-pub(super) fn tanh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn tanh(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (sin, cos) = trigonometry::sin_cos(b, y);
     let (low, high) = (b.f(-20.0), b.f(20.0));
     let inner = b.max(x, low);
@@ -131,20 +131,20 @@ pub(super) fn tanh(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
 }
 
 /// sin(z) = -i sinh(iz).
-pub(super) fn sin(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn sin(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     // sinh is odd and sinh(conj z) = conj sinh(z), so the parts may just change places.
     let (re, im) = sinh(b, (y, x));
     (im, re)
 }
 
 /// cos(z) = cosh(iz).
-pub(super) fn cos(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn cos(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let minus = b.neg(y);
     cosh(b, (minus, x))
 }
 
 /// tan(z) = -i tanh(iz).
-pub(super) fn tan(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn tan(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (re, im) = tanh(b, (y, x));
     (im, re)
 }

@@ -1,13 +1,13 @@
 //! Logarithms, roots and powers of complex numbers.
 
-use super::super::build::{Build, Pair, Writer, two};
+use super::super::build::{FloatPair, FormulaBuilder, NodeWriter, two};
 use super::super::constants as c;
 use super::super::{arc, logarithm, power};
-use super::{Parts, arithmetic, choose, exponential};
-use crate::Node;
+use super::{ComplexParts, arithmetic, choose, exponential};
+use crate::LaneNode;
 
 /// ln |x + iy| as a pair, given |x + iy|^2 - 1 for those near the unit circle.
-fn log_abs(b: &mut Writer<'_>, (x, y): Parts, beyond: Pair) -> Pair {
+fn log_abs(b: &mut NodeWriter<'_>, (x, y): ComplexParts, beyond: FloatPair) -> FloatPair {
     let (length, back) = power::length(b, x, y);
     let (low, high) = (b.gt_f(length.hi, 0.5), b.lt_f(length.hi, 2.0));
     let near = b.and(low, high);
@@ -16,10 +16,10 @@ fn log_abs(b: &mut Writer<'_>, (x, y): Parts, beyond: Pair) -> Pair {
     let one = b.f(1.0);
     let sum = b.two_sum(one, beyond.hi);
     let lo = b.add(sum.lo, beyond.lo);
-    let argument = b.select_pair(near, Pair { hi: sum.hi, lo }, length);
+    let argument = b.select_pair(near, FloatPair { hi: sum.hi, lo }, length);
     let log = logarithm::log_of_pair(b, argument);
     let factor = b.either_f(near, 0.5, 1.0);
-    let log = Pair { hi: b.mul(log.hi, factor), lo: b.mul(log.lo, factor) };
+    let log = FloatPair { hi: b.mul(log.hi, factor), lo: b.mul(log.lo, factor) };
     // What the length was scaled with: 2^600 or 2^-600.
     let (grown, shrunk) = (b.gt_f(back, 1.0), b.lt_f(back, 1.0));
     let steps = b.either_f(grown, 600.0, 0.0);
@@ -27,18 +27,18 @@ fn log_abs(b: &mut Writer<'_>, (x, y): Parts, beyond: Pair) -> Pair {
     let ln2 = b.pair(c::LN2_PAIR);
     let product = b.two_product(ln2.hi, steps);
     let lo = b.fma(ln2.lo, steps, product.lo);
-    let log = b.add_pair(log, Pair { hi: product.hi, lo });
+    let log = b.add_pair(log, FloatPair { hi: product.hi, lo });
     let zero = b.eq_f(length.hi, 0.0);
     let (re, im) = (b.is_inf(x), b.is_inf(y));
     let infinite = b.or(re, im);
     let hi = b.select_f(zero, f64::NEG_INFINITY, log.hi);
     let hi = b.select_f(infinite, f64::INFINITY, hi);
     let special = b.or(zero, infinite);
-    Pair { hi, lo: b.select_f(special, 0.0, log.lo) }
+    FloatPair { hi, lo: b.select_f(special, 0.0, log.lo) }
 }
 
 /// The natural logarithm, both parts as pairs.
-fn log_pair(b: &mut Writer<'_>, (x, y): Parts) -> (Pair, Pair) {
+fn log_pair(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> (FloatPair, FloatPair) {
     let (left, right) = (b.abs(x), b.abs(y));
     let (short, long) = (b.min(left, right), b.max(left, right));
     let square = b.two_product(long, long);
@@ -51,18 +51,18 @@ fn log_pair(b: &mut Writer<'_>, (x, y): Parts) -> (Pair, Pair) {
 }
 
 /// The natural logarithm.
-pub(super) fn log(b: &mut Writer<'_>, z: Parts) -> Parts {
+pub(super) fn log(b: &mut NodeWriter<'_>, z: ComplexParts) -> ComplexParts {
     let (re, im) = log_pair(b, z);
     (re.hi, im.hi)
 }
 
 /// The natural logarithm of 1 + z.
-pub(super) fn log1p(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn log1p(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     // |1 + z|^2 - 1 = x (2 + x) + y^2
     let two = b.f(2.0);
     let sum = b.two_sum(two, x);
     let zero = b.f(0.0);
-    let product = b.mul_pair(sum, Pair { hi: x, lo: zero });
+    let product = b.mul_pair(sum, FloatPair { hi: x, lo: zero });
     let square = b.two_product(y, y);
     let beyond = b.add_pair(product, square);
     let more = b.add_f(x, 1.0);
@@ -75,7 +75,7 @@ pub(super) fn log1p(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
     (re, arc::atan2(b, y, more))
 }
 
-fn log_to_base(b: &mut Writer<'_>, z: Parts, factor: (f64, f64)) -> Parts {
+fn log_to_base(b: &mut NodeWriter<'_>, z: ComplexParts, factor: (f64, f64)) -> ComplexParts {
     let (re, im) = log_pair(b, z);
     let factor = b.pair(factor);
     let scaled = b.mul_pair(re, factor);
@@ -88,12 +88,12 @@ fn log_to_base(b: &mut Writer<'_>, z: Parts, factor: (f64, f64)) -> Parts {
 }
 
 /// The logarithm to base 2.
-pub(super) fn log2(b: &mut Writer<'_>, z: Parts) -> Parts {
+pub(super) fn log2(b: &mut NodeWriter<'_>, z: ComplexParts) -> ComplexParts {
     log_to_base(b, z, c::LOG2_E_PAIR)
 }
 
 /// The logarithm to base 10.
-pub(super) fn log10(b: &mut Writer<'_>, z: Parts) -> Parts {
+pub(super) fn log10(b: &mut NodeWriter<'_>, z: ComplexParts) -> ComplexParts {
     log_to_base(b, z, c::LOG10_E)
 }
 
@@ -101,7 +101,7 @@ pub(super) fn log10(b: &mut Writer<'_>, z: Parts) -> Parts {
 ///
 /// With t = sqrt((|x| + |z|) / 2) it is (t, y / 2t) on the right and (|y| / 2t, t) on the left,
 /// with the sign of y.
-pub(super) fn sqrt(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
+pub(super) fn sqrt(b: &mut NodeWriter<'_>, (x, y): ComplexParts) -> ComplexParts {
     let (length, back) = power::length(b, x, y);
     let (grown, shrunk) = (b.gt_f(back, 1.0), b.lt_f(back, 1.0));
     let factor = b.either_f(grown, two(-600), 1.0);
@@ -111,16 +111,16 @@ pub(super) fn sqrt(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
     let (left, up) = (b.abs(x), b.abs(y));
     let left = b.mul(left, factor);
     let sum = b.add_to_pair(length, left);
-    let sum = Pair { hi: b.mul_f(sum.hi, 0.5), lo: b.mul_f(sum.lo, 0.5) };
+    let sum = FloatPair { hi: b.mul_f(sum.hi, 0.5), lo: b.mul_f(sum.lo, 0.5) };
     let t = b.sqrt_pair(sum);
     let zero = b.f(0.0);
-    let twice = Pair { hi: b.add(t.hi, t.hi), lo: b.add(t.lo, t.lo) };
+    let twice = FloatPair { hi: b.add(t.hi, t.hi), lo: b.add(t.lo, t.lo) };
     // A short part beside a huge one is divided as it is: scaled down it would be lost.
     let full = b.either_f(grown, two(300), 1.0);
-    let twice = Pair { hi: b.mul(twice.hi, full), lo: b.mul(twice.lo, full) };
+    let twice = FloatPair { hi: b.mul(twice.hi, full), lo: b.mul(twice.lo, full) };
     let lift = b.either_f(shrunk, two(600), 1.0);
     let up = b.mul(up, lift);
-    let other = b.div_pair(Pair { hi: up, lo: zero }, twice);
+    let other = b.div_pair(FloatPair { hi: up, lo: zero }, twice);
     let lower = b.either_f(shrunk, two(-300), 1.0);
     let t = b.rounded(t);
     let (t, other) = (b.mul(t, root), b.mul(other.hi, lower));
@@ -145,7 +145,7 @@ pub(super) fn sqrt(b: &mut Writer<'_>, (x, y): Parts) -> Parts {
 }
 
 /// z to a whole power below 128 in magnitude, by squaring.
-fn whole_power(b: &mut Writer<'_>, z: Parts, exponent: Node) -> Parts {
+fn whole_power(b: &mut NodeWriter<'_>, z: ComplexParts, exponent: LaneNode) -> ComplexParts {
     let magnitude = b.abs(exponent);
     let mut left = b.cast(magnitude, crate::DType::U64);
     let (one, zero) = (b.f(1.0), b.f(0.0));
@@ -172,13 +172,13 @@ fn whole_power(b: &mut Writer<'_>, z: Parts, exponent: Node) -> Parts {
 }
 
 /// A pair times a float.
-fn times(b: &mut Writer<'_>, x: Pair, y: Node) -> Pair {
+fn times(b: &mut NodeWriter<'_>, x: FloatPair, y: LaneNode) -> FloatPair {
     let product = b.two_product(x.hi, y);
-    Pair { hi: product.hi, lo: b.fma(x.lo, y, product.lo) }
+    FloatPair { hi: product.hi, lo: b.fma(x.lo, y, product.lo) }
 }
 
 /// z to the power of w: by squaring for whole real w below 128, else exp(w ln z).
-pub(super) fn pow(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
+pub(super) fn pow(b: &mut NodeWriter<'_>, z: ComplexParts, w: ComplexParts) -> ComplexParts {
     let (re, im) = log_pair(b, z);
     // w ln z in pairs: its errors grow with |w ln z| in the result.
     let minus = b.neg(w.1);
@@ -196,12 +196,12 @@ pub(super) fn pow(b: &mut Writer<'_>, z: Parts, w: Parts) -> Parts {
     let re = b.fma(power.1, minus, re);
     let im = b.fma(power.1, d, power.1);
     let im = b.fma(power.0, e, im);
-    // The low part of a large angle is no small one: the result is turned by it.
+    // The low part of a large angle is no small one: the result is rotated by it.
     let size = b.abs(e);
     let large = b.gt_f(size, two(-27));
     let turn = exponential::exp(b, (zero, e));
-    let turned = arithmetic::multiply(b, power, turn);
-    let (re, im) = choose(b, large, turned, (re, im));
+    let rotated = arithmetic::multiply(b, power, turn);
+    let (re, im) = choose(b, large, rotated, (re, im));
     // Infinite results take no corrections.
     let (re_finite, im_finite) = (b.is_finite(power.0), b.is_finite(power.1));
     let both = b.and(re_finite, im_finite);

@@ -8,53 +8,54 @@ mod arithmetic;
 mod exponential;
 mod logarithm;
 
-use super::build::{Build, Writer};
-use super::{Lane, power, real, simple};
-use crate::{Binary, DType, Node, One, Op, Unary};
+use super::build::{FormulaBuilder, NodeWriter};
+use super::{ElementLanes, power, real, simple};
+use crate::{Binary, DType, LaneNode, LaneOp, Unary, UnaryOp};
 
 /// A real and an imaginary part.
-type Parts = (Node, Node);
+type ComplexParts = (LaneNode, LaneNode);
 
 /// A function of one complex lane.
-pub(super) fn unary(b: &mut Writer<'_>, function: Unary, (x, y): Parts) -> Lane {
+pub(super) fn unary(b: &mut NodeWriter<'_>, function: Unary, (x, y): ComplexParts) -> ElementLanes {
     match function {
-        Unary::Negative => Lane::Complex(b.neg(x), b.neg(y)),
-        Unary::Positive => Lane::Complex(x, y),
-        Unary::Conj => Lane::Complex(x, b.neg(y)),
-        Unary::Real => Lane::Real(x),
-        Unary::Imag => Lane::Real(y),
-        Unary::Round => {
-            Lane::Complex(b.push(Op::One(One::RoundEven, x)), b.push(Op::One(One::RoundEven, y)))
-        }
+        Unary::Negative => ElementLanes::Complex(b.neg(x), b.neg(y)),
+        Unary::Positive => ElementLanes::Complex(x, y),
+        Unary::Conj => ElementLanes::Complex(x, b.neg(y)),
+        Unary::Real => ElementLanes::Real(x),
+        Unary::Imag => ElementLanes::Real(y),
+        Unary::Round => ElementLanes::Complex(
+            b.push(LaneOp::Unary(UnaryOp::RoundEven, x)),
+            b.push(LaneOp::Unary(UnaryOp::RoundEven, y)),
+        ),
         Unary::Square => lane(arithmetic::multiply(b, (x, y), (x, y))),
         Unary::IsNan | Unary::IsInf => {
             let (x, y) = (real::unary(b, function, x), real::unary(b, function, y));
-            Lane::Real(b.or(x, y))
+            ElementLanes::Real(b.or(x, y))
         }
         Unary::IsFinite => {
             let (x, y) = (real::unary(b, function, x), real::unary(b, function, y));
-            Lane::Real(b.and(x, y))
+            ElementLanes::Real(b.and(x, y))
         }
         Unary::LogicalNot => {
-            let truth = nonzero(b, (x, y));
-            Lane::Real(b.not(truth))
+            let boolean = nonzero(b, (x, y));
+            ElementLanes::Real(b.not(boolean))
         }
         Unary::Abs => {
             let dtype = b.dtype(x);
             let (x, y) = wide(b, (x, y));
             let length = power::hypot(b, x, y);
-            Lane::Real(b.cast(length, dtype))
+            ElementLanes::Real(b.cast(length, dtype))
         }
         _ => {
             let dtype = b.dtype(x);
             let z = wide(b, (x, y));
             let (re, im) = approximated(b, function, z);
-            Lane::Complex(b.cast(re, dtype), b.cast(im, dtype))
+            ElementLanes::Complex(b.cast(re, dtype), b.cast(im, dtype))
         }
     }
 }
 
-fn approximated(b: &mut Writer<'_>, function: Unary, z: Parts) -> Parts {
+fn approximated(b: &mut NodeWriter<'_>, function: Unary, z: ComplexParts) -> ComplexParts {
     let expansion = match function {
         Unary::Acos => arc::acos,
         Unary::Acosh => arc::acosh,
@@ -83,22 +84,27 @@ fn approximated(b: &mut Writer<'_>, function: Unary, z: Parts) -> Parts {
 }
 
 /// A function of two complex lanes of the same type.
-pub(super) fn binary(b: &mut Writer<'_>, function: Binary, z: Parts, w: Parts) -> Lane {
+pub(super) fn binary(
+    b: &mut NodeWriter<'_>,
+    function: Binary,
+    z: ComplexParts,
+    w: ComplexParts,
+) -> ElementLanes {
     match function {
-        Binary::Add => Lane::Complex(b.add(z.0, w.0), b.add(z.1, w.1)),
-        Binary::Subtract => Lane::Complex(b.sub(z.0, w.0), b.sub(z.1, w.1)),
+        Binary::Add => ElementLanes::Complex(b.add(z.0, w.0), b.add(z.1, w.1)),
+        Binary::Subtract => ElementLanes::Complex(b.sub(z.0, w.0), b.sub(z.1, w.1)),
         Binary::Multiply => lane(arithmetic::multiply(b, z, w)),
         Binary::Equal => {
             let (re, im) = (b.eq(z.0, w.0), b.eq(z.1, w.1));
-            Lane::Real(b.and(re, im))
+            ElementLanes::Real(b.and(re, im))
         }
         Binary::NotEqual => {
             let (re, im) = (b.ne(z.0, w.0), b.ne(z.1, w.1));
-            Lane::Real(b.or(re, im))
+            ElementLanes::Real(b.or(re, im))
         }
         Binary::LogicalAnd | Binary::LogicalOr | Binary::LogicalXor => {
             let (z, w) = (nonzero(b, z), nonzero(b, w));
-            Lane::Real(real::logical(b, function, z, w))
+            ElementLanes::Real(real::logical(b, function, z, w))
         }
         _ => {
             let dtype = b.dtype(z.0);
@@ -108,25 +114,30 @@ pub(super) fn binary(b: &mut Writer<'_>, function: Binary, z: Parts, w: Parts) -
             } else {
                 logarithm::pow(b, z, w)
             };
-            Lane::Complex(b.cast(re, dtype), b.cast(im, dtype))
+            ElementLanes::Complex(b.cast(re, dtype), b.cast(im, dtype))
         }
     }
 }
 
-fn lane((re, im): Parts) -> Lane {
-    Lane::Complex(re, im)
+fn lane((re, im): ComplexParts) -> ElementLanes {
+    ElementLanes::Complex(re, im)
 }
 
-fn wide(b: &mut Writer<'_>, (re, im): Parts) -> Parts {
+fn wide(b: &mut NodeWriter<'_>, (re, im): ComplexParts) -> ComplexParts {
     (b.cast(re, DType::F64), b.cast(im, DType::F64))
 }
 
-fn nonzero(b: &mut Writer<'_>, (re, im): Parts) -> Node {
+fn nonzero(b: &mut NodeWriter<'_>, (re, im): ComplexParts) -> LaneNode {
     let (re, im) = (simple::nonzero(b, re), simple::nonzero(b, im));
     b.or(re, im)
 }
 
 /// Both parts of one of two numbers.
-fn choose(b: &mut Writer<'_>, which: Node, yes: Parts, no: Parts) -> Parts {
+fn choose(
+    b: &mut NodeWriter<'_>,
+    which: LaneNode,
+    yes: ComplexParts,
+    no: ComplexParts,
+) -> ComplexParts {
     (b.select(which, yes.0, no.0), b.select(which, yes.1, no.1))
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use pantile_lanes::expand::{self, Lane};
-use pantile_lanes::{Binary, Body, DType, Element, Scalar, Unary, evaluate};
+use pantile_lanes::expand::{self, ElementLanes};
+use pantile_lanes::{Binary, DType, Element, LoopBody, Scalar, Unary, evaluate};
 
 /// The type of the lanes of an element, and how many it has.
 pub(crate) fn parts(dtype: DType) -> (DType, usize) {
@@ -14,17 +14,17 @@ pub(crate) fn parts(dtype: DType) -> (DType, usize) {
     }
 }
 
-fn input(body: &mut Body, dtype: DType) -> Lane {
+fn input(body: &mut LoopBody, dtype: DType) -> ElementLanes {
     match parts(dtype) {
-        (part, 2) => Lane::Complex(body.input(part).unwrap(), body.input(part).unwrap()),
-        (part, _) => Lane::Real(body.input(part).unwrap()),
+        (part, 2) => ElementLanes::Complex(body.input(part).unwrap(), body.input(part).unwrap()),
+        (part, _) => ElementLanes::Real(body.input(part).unwrap()),
     }
 }
 
-fn output(body: &mut Body, lane: Lane) {
+fn output(body: &mut LoopBody, lane: ElementLanes) {
     match lane {
-        Lane::Real(x) => body.output(x),
-        Lane::Complex(re, im) => {
+        ElementLanes::Real(x) => body.output(x),
+        ElementLanes::Complex(re, im) => {
             body.output(re);
             body.output(im);
         }
@@ -32,8 +32,8 @@ fn output(body: &mut Body, lane: Lane) {
 }
 
 /// A body with a function of one element.
-pub(crate) fn unary(function: Unary, dtype: DType) -> Body {
-    let mut body = Body::new();
+pub(crate) fn unary(function: Unary, dtype: DType) -> LoopBody {
+    let mut body = LoopBody::new();
     let x = input(&mut body, dtype);
     let y = expand::unary(&mut body, function, x).unwrap();
     output(&mut body, y);
@@ -41,8 +41,8 @@ pub(crate) fn unary(function: Unary, dtype: DType) -> Body {
 }
 
 /// A body with a function of two elements.
-pub(crate) fn binary(function: Binary, dtype: DType) -> Body {
-    let mut body = Body::new();
+pub(crate) fn binary(function: Binary, dtype: DType) -> LoopBody {
+    let mut body = LoopBody::new();
     let (x, y) = (input(&mut body, dtype), input(&mut body, dtype));
     let z = expand::binary(&mut body, function, x, y).unwrap();
     output(&mut body, z);
@@ -50,7 +50,7 @@ pub(crate) fn binary(function: Binary, dtype: DType) -> Body {
 }
 
 /// A body with the function of this name, and its number of operands.
-pub(crate) fn named(name: &str, dtype: DType) -> (Body, usize) {
+pub(crate) fn named(name: &str, dtype: DType) -> (LoopBody, usize) {
     match Unary::from_name(name) {
         Some(function) => (unary(function, dtype), 1),
         None => (binary(Binary::from_name(name).unwrap(), dtype), 2),
@@ -58,7 +58,7 @@ pub(crate) fn named(name: &str, dtype: DType) -> (Body, usize) {
 }
 
 /// Runs a body on values of one type.
-pub(crate) fn run<T: Element, U: Element>(body: &Body, inputs: &[T]) -> Vec<U> {
+pub(crate) fn run<T: Element, U: Element>(body: &LoopBody, inputs: &[T]) -> Vec<U> {
     let inputs: Vec<Scalar> = inputs.iter().map(|x| Scalar::of(*x)).collect();
     let outputs = evaluate(body, &inputs).unwrap();
     outputs.iter().map(|y| y.get().unwrap()).collect()
