@@ -20,6 +20,7 @@
 mod cursor;
 mod fault;
 pub mod json;
+pub mod numbers;
 
 pub use cursor::Cursor;
 pub use fault::Fault;

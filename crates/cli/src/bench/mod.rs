@@ -1,21 +1,12 @@
 //! `pantile bench`: how fast programs are on this machine, beside loops by hand.
 //!
 //! ```text
-//! case: text of a program ── lower ── ranks that wait for it ─┐ compared, then in turns ── figure
-//!       loops by hand ── as many threads, the fastest way ────┘
-//! figures ── table, JSON, page
+//! cases ── pantile_bench::measured ── figures ── table, JSON, page
 //! ```
 //!
 //! Nothing here fails because of a time: the figures say what is, the aims what shall be. A result
 //! that differs from the one by hand is an error.
 
-mod case;
-mod cases;
-mod figure;
-mod hands;
-mod machine;
-mod measure;
-mod ours;
 mod page;
 mod python;
 
@@ -24,13 +15,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use pantile_bench::{BenchMachine, Case, Figure, cases, measured, number};
 use pantile_text::json::Value;
 
 use crate::numbers::up_to;
 use crate::report::Report;
-use case::Case;
-use figure::{Figure, number};
-use machine::BenchMachine;
 
 /// Scales that are allowed: below, arrays are as small as they can be; above, memory ends.
 const SCALES: [f64; 2] = [1e-4, 16.0];
@@ -108,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     for case in &wanted {
         progress(&format!("{}, {}", case.name, ranks_text(case.ranks)));
         let turns = usize::try_from(arguments.turns)?;
-        figures.push(measure::measured(case, turns)?);
+        figures.push(measured(case, turns)?);
     }
     if let Some(python) = &arguments.python {
         for ranks in &arguments.ranks.0 {

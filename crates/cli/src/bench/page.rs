@@ -1,10 +1,10 @@
 //! Figures for people: a table for the terminal, a page for the documentation.
 
-use super::case::FigureGroup;
-use super::figure::{Aim, Figure};
 use super::{BenchRun, ranks_text};
 use crate::numbers::seconds;
 use crate::table::{Align, aligned};
+use pantile_bench::FigureGroup;
+use pantile_bench::{Aim, Figure};
 
 /// How to read all that, in two lines.
 const READING: [&str; 2] = [
@@ -162,8 +162,8 @@ tried five times in alternation: the best counts.
 
 #[cfg(test)]
 mod tests {
-    use super::super::machine::BenchMachine;
     use super::*;
+    use pantile_bench::BenchMachine;
 
     #[test]
     fn bars_do_not_break_the_page() {

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use pantile_text::json::{self, Value};
 
 use super::Arguments;
-use super::case::FigureGroup;
-use super::figure::{Aim, Figure};
+use pantile_bench::FigureGroup;
+use pantile_bench::{Aim, Figure};
 
 /// The script, and the loops in C that it compiles.
 const FILES: [(&str, &str); 2] = [

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use pantile_bounds::{self as bounds, CURVE, MARKET, STAR, write};
-use pantile_bounds::{Copied, Five, Prices, Six, Triad, Waves};
+use pantile_bench::bounds::{self as bounds, CURVE, MARKET, STAR, write};
+use pantile_bench::bounds::{Copied, Five, Prices, Six, Triad, Waves};
 use pantile_kernels::lanes::{LoopProgram, OutputTarget, OutputTargets, Scratch, Source, map};
 use pantile_kernels::{DType, Scalar, bytes_of, bytes_of_mut};
 use pantile_lanes::expand::{self, ElementLanes};

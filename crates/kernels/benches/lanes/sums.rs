@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use pantile_bounds as bounds;
+use pantile_bench::bounds;
 use pantile_kernels::lanes::{LoopProgram, Scratch, Source};
 use pantile_kernels::reduce::{Folds, LaneFold, reduce};
 use pantile_kernels::{DType, ExactSum, bytes_of, bytes_of_mut};

@@ -15,11 +15,11 @@ const ORDER: [(&str, &[&str]); 23] = [
     ("geometry", &["smallvec"]),
     ("protocol", &[]),
     ("kernels", &["bytemuck", "libc", "num-complex", "smallvec"]),
-    ("bounds", &[]),
     ("plan", &["smallvec"]),
     ("draw", &[]),
     ("ir", &[]),
     ("engine", &["smallvec"]),
+    ("bench", &["anyhow"]),
     (
         "cluster",
         &["prost", "tokio", "tokio-rustls", "tokio-stream", "tonic", "tonic-build", "tonic-prost"],
@@ -37,7 +37,7 @@ const ORDER: [(&str, &[&str]); 23] = [
 /// What travels, and what is said and computed: neither knows the other. They meet in `engine`.
 const APART: [&[&str]; 2] = [
     &["comm", "comm-mpi", "comm-net"],
-    &["text", "lanes", "geometry", "protocol", "kernels", "bounds", "plan", "draw", "ir"],
+    &["text", "lanes", "geometry", "protocol", "kernels", "plan", "draw", "ir"],
 ];
 
 /// Crates that only these may use.
@@ -46,7 +46,7 @@ const ONLY_FOR: [(&str, &[&str]); 10] = [
     ("comm-mpi", &["pantile", "python", "suite"]),
     ("comm-net", &["cli", "cluster"]),
     // Loops by hand, for figures alone.
-    ("bounds", &["cli"]),
+    ("bench", &["cli"]),
     ("draw", &["cli", "pantile"]),
     ("cluster", &["pantile"]),
     ("cli", &["python"]),
@@ -60,7 +60,7 @@ const ONLY_FOR: [(&str, &[&str]); 10] = [
 /// cases for all of them, and the transport over TCP.
 const FOR_TESTS: [&str; 10] = [
     "pantile",
-    "pantile-bounds",
+    "pantile-bench",
     "pantile-comm-net",
     "pantile-testkit",
     "pantile-suite",
@@ -113,7 +113,7 @@ fn edges_to_the_right_and_across_are_refused() {
     assert_eq!(refusal("plan", "geometry"), None);
     assert!(refusal("geometry", "plan").unwrap().contains("left"));
     assert!(refusal("geometry", "comm").unwrap().contains("engine"));
-    assert!(refusal("engine", "bounds").unwrap().contains("cli"));
+    assert!(refusal("spmd", "bench").unwrap().contains("cli"));
     assert!(refusal("plan", "unknown").is_none(), "no such crate: cargo refuses it");
 }
 

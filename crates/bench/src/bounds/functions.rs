@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use pantile_lanes::expand::expansion;
 use pantile_lanes::{LaneFunction, LaneOp};
 
-use crate::Formula;
-use crate::formula::formulas;
+use super::formula::formulas;
+use crate::bounds::Formula;
 
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 const TWO_52: f64 = 4_503_599_627_370_496.0;
@@ -211,6 +211,6 @@ unsafe impl Formula for Prices<'_> {
 
     #[inline(never)]
     fn write_to(self, into: &mut [f64], streaming: bool) {
-        crate::write::loops(into, self, streaming);
+        crate::bounds::write::loops(into, self, streaming);
     }
 }

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 const SPINS: usize = 4000;
 
 /// Where threads meet within their work: nobody sleeps.
-pub(super) struct Gate {
+pub(crate) struct Gate {
     count: usize,
     arrived: AtomicUsize,
     turn: AtomicUsize,
@@ -26,7 +26,7 @@ impl Gate {
     }
 
     /// Waits until all threads are here, or one of them never will be.
-    pub(super) fn wait(&self) {
+    pub(crate) fn wait(&self) {
         let turn = self.turn.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
             self.arrived.store(0, Ordering::Release);
@@ -42,7 +42,7 @@ impl Gate {
 }
 
 /// Threads at work: each does its part of a way, again and again.
-pub(super) struct Hands<'a> {
+pub(crate) struct Hands<'a> {
     gate: &'a Gate,
     start: &'a Barrier,
     way: &'a AtomicUsize,
@@ -57,7 +57,7 @@ type Work<'a> = dyn Fn(usize, usize, &Gate) + Sync + 'a;
 const END: usize = usize::MAX;
 
 /// Calls `lead` with threads that do `work`; the caller is the first of them.
-pub(super) fn with<T>(
+pub(crate) fn with<T>(
     ranks: usize,
     work: &(dyn Fn(usize, usize, &Gate) + Sync),
     lead: impl FnOnce(&Hands<'_>) -> T,
@@ -90,7 +90,7 @@ impl Hands<'_> {
     ///
     /// # Errors
     /// A thread panicked.
-    pub(super) fn run(&self, way: usize, calls: usize) -> Result<f64> {
+    pub(crate) fn run(&self, way: usize, calls: usize) -> Result<f64> {
         self.way.store(way, Ordering::Release);
         self.calls.store(calls, Ordering::Release);
         self.start.wait();

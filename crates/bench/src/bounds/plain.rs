@@ -1,6 +1,6 @@
 //! Loops that are not one formula for each element: sums, stars.
 
-use crate::multiversion::multiversion;
+use super::multiversion::multiversion;
 
 #[inline(always)]
 fn sum_loop(a: &[f64]) -> f64 {

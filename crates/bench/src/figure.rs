@@ -3,11 +3,11 @@
 use pantile_text::json::Value;
 
 use super::case::FigureGroup;
-use crate::numbers::seconds;
+use pantile_text::numbers::seconds;
 
 /// What we want a figure to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Aim {
+pub enum Aim {
     /// At least so much of the speed of the bound.
     Ratio(f64),
     /// At most so many seconds.
@@ -18,26 +18,30 @@ pub(super) enum Aim {
 
 /// What was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Figure {
-    pub(super) group: FigureGroup,
-    pub(super) name: String,
+pub struct Figure {
+    /// The heading that it stands under.
+    pub group: FigureGroup,
+    /// What was measured.
+    pub name: String,
     /// How large the arrays are; may be part of the name.
-    pub(super) size: String,
+    pub size: String,
     /// Ranks of ours, and threads of the bound.
-    pub(super) ranks: usize,
+    pub ranks: usize,
     /// Medians of seconds.
-    pub(super) ours: f64,
-    pub(super) bound: f64,
+    pub ours: f64,
+    /// Seconds of the loop by hand.
+    pub bound: f64,
     /// What the bound is.
-    pub(super) bound_is: String,
+    pub bound_is: String,
     /// The median of bound / ours within each turn: 1 is as fast as the bound.
-    pub(super) ratio: f64,
-    pub(super) aim: Option<Aim>,
+    pub ratio: f64,
+    /// What the ratio or the time should be.
+    pub aim: Option<Aim>,
 }
 
 impl Aim {
     /// As people read it.
-    pub(super) fn text(self) -> String {
+    pub fn text(self) -> String {
         match self {
             Self::Ratio(ratio) => format!(">= {ratio:.2}"),
             Self::Within(time) => format!("<= {}", seconds(time)),
@@ -57,7 +61,7 @@ impl Aim {
 
 impl Figure {
     /// Whether the aim is met; nothing if there is none.
-    pub(super) fn met(&self) -> Option<bool> {
+    pub fn met(&self) -> Option<bool> {
         self.aim.map(|aim| match aim {
             // As people read it: 0.899 is shown as 0.90.
             Aim::Ratio(ratio) => self.ratio + 0.005 >= ratio,
@@ -67,7 +71,7 @@ impl Figure {
     }
 
     /// All of it.
-    pub(super) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         Value::object([
             ("group", self.group.title().into()),
             ("name", self.name.as_str().into()),
@@ -84,7 +88,7 @@ impl Figure {
 }
 
 /// A number; null if it is none.
-pub(super) fn number(value: f64) -> Value {
+pub fn number(value: f64) -> Value {
     Value::float(value).unwrap_or_else(Value::null)
 }
 

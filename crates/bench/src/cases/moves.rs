@@ -1,15 +1,15 @@
 //! Movements, and the transpose of the Parallel Research Kernels.
 
-use pantile_bounds::{
+use crate::bounds::{
     SourceRows, add_one, add_transpose, add_transpose_by_8, transpose, transpose_by_8,
 };
 
 use super::stencils::ITERATIONS;
 use super::{CaseSize, SIDES, program};
-use crate::bench::case::{Case, FigureGroup, Site};
+use crate::case::{Case, FigureGroup, Site};
 
 /// All of them.
-pub(super) fn all(setting: CaseSize) -> Vec<Case> {
+pub(crate) fn all(setting: CaseSize) -> Vec<Case> {
     let (ranks, side) = (setting.ranks, setting.side(SIDES[1]));
     let shape = [side, side];
     let by_hand: fn(&Site<'_>) = |site| site.own(0).as_mut_slice().copy_from_slice(site.part(0));

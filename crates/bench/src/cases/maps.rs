@@ -1,9 +1,9 @@
 //! Elementwise programs.
 
-use pantile_bounds::{CURVE, Copied, Formula, MARKET, Prices, Six, Triad, Waves, write};
+use crate::bounds::{CURVE, Copied, Formula, MARKET, Prices, Six, Triad, Waves, write};
 
 use super::{CaseSize, program};
-use crate::bench::case::{Case, HandLoop, Site};
+use crate::case::{Case, HandLoop, Site};
 
 /// Writes a formula to this thread's part of the result.
 fn by<F: Formula>(site: &Site<'_>, formula: F, streaming: bool) {
@@ -26,7 +26,7 @@ macro_rules! ways {
 }
 
 /// All of them, in memory and in the caches.
-pub(super) fn all(setting: CaseSize) -> Vec<Case> {
+pub(crate) fn all(setting: CaseSize) -> Vec<Case> {
     let mut copy: Vec<HandLoop> = ways!(Copied);
     copy.push(("memcpy", |site| site.own(0).as_mut_slice().copy_from_slice(site.part(0))));
     let prices = prices();

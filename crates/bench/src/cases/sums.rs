@@ -1,12 +1,12 @@
 //! Sums: ours are exact and the same for any number of ranks, the bound is a plain one.
 
-use pantile_bounds::{dot, sum};
+use crate::bounds::{dot, sum};
 
 use super::{CaseSize, program};
-use crate::bench::case::{Case, Site};
+use crate::case::{Case, Site};
 
 /// All of them, in memory and in the caches.
-pub(super) fn all(setting: CaseSize) -> Vec<Case> {
+pub(crate) fn all(setting: CaseSize) -> Vec<Case> {
     let list: [(_, _, _, fn(&Site<'_>), _); 2] = [
         ("exact sum(a)", 1, SUM, |site| say(site, sum(site.part(0))), 0.83),
         ("exact sum(a b)", 2, DOT, |site| say(site, dot(site.part(0), site.part(1))), 0.75),

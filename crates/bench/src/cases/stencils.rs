@@ -1,16 +1,16 @@
 //! Stencils, and those of the Parallel Research Kernels.
 
-use pantile_bounds::{Four, STAR, add_one, add_star, write};
+use crate::bounds::{Four, STAR, add_one, add_star, write};
 
 use super::{CaseSize, SIDES, program};
-use crate::bench::case::{Case, FigureGroup, Site};
-use crate::bench::figure::Aim;
+use crate::case::{Case, FigureGroup, Site};
+use crate::figure::Aim;
 
 /// Iterations of a research kernel within one run.
-pub(super) const ITERATIONS: usize = 5;
+pub(crate) const ITERATIONS: usize = 5;
 
 /// All of them.
-pub(super) fn all(setting: CaseSize) -> Vec<Case> {
+pub(crate) fn all(setting: CaseSize) -> Vec<Case> {
     let ranks = setting.ranks;
     let five = setting.at_least(if ranks == 1 { 0.85 } else { 0.70 });
     let (big, small) = (setting.side(SIDES[0]), SIDES[2].max(4 * ranks));
@@ -113,10 +113,10 @@ fn research(ranks: usize, side: usize, aim: Option<Aim>) -> Case {
 }
 
 /// What [`FIVE`] multiplies with; before loops around it.
-pub(super) const QUARTER: &str = "%q = arith.constant 0.25 : f64\n";
+pub(crate) const QUARTER: &str = "%q = arith.constant 0.25 : f64\n";
 
 /// `%r` is `%a` with the mean of its four neighbours in place of every inner element.
-pub(super) const FIVE: &str = "\
+pub(crate) const FIVE: &str = "\
 %n = ndarray.subview %a[0, 1] SIZES : !g to !i
 %s = ndarray.subview %a[2, 1] SIZES : !g to !i
 %w = ndarray.subview %a[1, 0] SIZES : !g to !i

@@ -13,7 +13,7 @@ use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting, owned_places};
 use super::case::Case;
 
 /// A program that is ready to run, with its arrays.
-pub(super) struct Ours {
+pub(crate) struct Ours {
     executor: ExecutorHandle,
     job: Arc<Job>,
     /// Where its results live.
@@ -25,7 +25,7 @@ impl Ours {
     ///
     /// # Errors
     /// The program is wrong.
-    pub(super) fn new(case: &Case) -> Result<Self> {
+    pub(crate) fn new(case: &Case) -> Result<Self> {
         let program = pantile_ir::text::parse(&case.text, case.name).map_err(|faults| {
             anyhow!("{}", faults.iter().map(ToString::to_string).collect::<String>())
         })?;
@@ -65,7 +65,7 @@ impl Ours {
     ///
     /// # Errors
     /// A rank failed.
-    pub(super) fn run(&mut self, calls: usize) -> Result<f64> {
+    pub(crate) fn run(&mut self, calls: usize) -> Result<f64> {
         let start = Instant::now();
         for _ in 0..calls {
             self.executor.run(&self.job)?;
@@ -77,7 +77,7 @@ impl Ours {
     ///
     /// # Errors
     /// It is not there.
-    pub(super) fn whole(&mut self, result: usize) -> Result<Vec<f64>> {
+    pub(crate) fn whole(&mut self, result: usize) -> Result<Vec<f64>> {
         let home = self.homes.get(result).context("a program has this result")?;
         let mut whole = vec![0.0; home.shape().iter().product()];
         for (rank, tile) in self.executor.get(self.job.results[result], &[])? {

@@ -1,11 +1,11 @@
 //! Small programs: what everything around the arithmetic costs.
 
-use pantile_bounds::jacobi;
+use crate::bounds::jacobi;
 
 use super::stencils::{FIVE, QUARTER};
 use super::{CaseSize, program};
-use crate::bench::case::{Case, FigureGroup, Site};
-use crate::bench::figure::Aim;
+use crate::case::{Case, FigureGroup, Site};
+use crate::figure::Aim;
 
 /// Steps in time within one program.
 const STEPS: usize = 100;
@@ -14,7 +14,7 @@ const STEPS: usize = 100;
 const SIDE: usize = 64;
 
 /// All of them.
-pub(super) fn all(setting: CaseSize) -> Vec<Case> {
+pub(crate) fn all(setting: CaseSize) -> Vec<Case> {
     let steps = steps(setting.ranks);
     match setting.ranks {
         1 => vec![one(), steps],

@@ -1,6 +1,6 @@
 //! Transposes, by blocks.
 
-use crate::multiversion::multiversion;
+use super::multiversion::multiversion;
 
 /// Side of a block: lines are used as a whole on both sides.
 const BLOCK: usize = 32;

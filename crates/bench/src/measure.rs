@@ -7,7 +7,7 @@ use super::case::{Bench, Case, Site};
 use super::figure::Figure;
 use super::hands::{self, Gate, Hands};
 use super::ours::Ours;
-use crate::numbers::{bytes, shape, size};
+use pantile_text::numbers::{bytes, shape, size};
 
 /// Short calls are repeated within a turn for so many seconds.
 const TURN: f64 = 2e-3;
@@ -29,7 +29,7 @@ const SUM_APART: f64 = 1e-9;
 ///
 /// # Errors
 /// The results differ, a rank failed, or there is not enough memory.
-pub(super) fn measured(case: &Case, turns: usize) -> Result<Figure> {
+pub fn measured(case: &Case, turns: usize) -> Result<Figure> {
     if let Some(free) = available_memory().filter(|free| *free < case.bytes()) {
         bail!(
             "{} needs {} of memory, but {} are free: say --scale with a number below this one's",
@@ -68,7 +68,7 @@ fn compared(case: &Case, ours: &[f64], by_hand: &[f64]) -> Result<()> {
         Some((place, (one, other))) => bail!(
             "{} on {}: the results differ at element {}: ours is {one:?}, by hand it is {other:?}",
             case.name,
-            crate::numbers::plural(case.ranks as u128, "rank"),
+            pantile_text::numbers::plural(case.ranks as u128, "rank"),
             size(place),
         ),
         None if ours.len() != by_hand.len() => bail!(
@@ -148,7 +148,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::cases;
+    use crate::cases;
 
     /// The case with this name, tiny.
     fn tiny(name: &str, ranks: usize) -> Case {

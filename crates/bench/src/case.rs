@@ -9,38 +9,40 @@ use super::hands::Gate;
 
 /// One figure to measure: a program as text, and loops by hand that do the same.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub struct Case {
     /// The heading that it stands under.
-    pub(super) group: FigureGroup,
-    pub(super) name: &'static str,
-    pub(super) ranks: usize,
+    pub group: FigureGroup,
+    /// Its name in tables.
+    pub name: &'static str,
+    /// Number of ranks, and of threads by hand.
+    pub ranks: usize,
     /// Lengths of its arrays.
-    pub(super) shape: Vec<usize>,
+    pub(crate) shape: Vec<usize>,
     /// The program.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// How many arrays it only reads: its first arguments.
-    pub(super) inputs: usize,
+    pub(crate) inputs: usize,
     /// How many arrays it changes: its last arguments, and its results. If there are none, it has
     /// one result.
-    pub(super) states: usize,
+    pub(crate) states: usize,
     /// Arrays by hand besides: the result, or room of its own.
-    pub(super) rooms: usize,
+    pub(crate) rooms: usize,
     /// True if the result is a number, and by hand there is a part of it in each thread's first
     /// element.
-    pub(super) is_sum: bool,
+    pub(crate) is_sum: bool,
     /// Ways to do it by hand, each with what is special about it; the fastest is the bound.
-    pub(super) by_hand: Vec<HandLoop>,
+    pub(crate) by_hand: Vec<HandLoop>,
     /// Steps in time within one run; times are for one of them.
-    pub(super) steps: usize,
-    pub(super) aim: Option<Aim>,
+    pub(crate) steps: usize,
+    pub(crate) aim: Option<Aim>,
 }
 
 /// A way by hand: what is special about it, and what each thread does.
-pub(super) type HandLoop = (&'static str, fn(&Site<'_>));
+pub(crate) type HandLoop = (&'static str, fn(&Site<'_>));
 
 /// Headings of the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FigureGroup {
+pub enum FigureGroup {
     /// Arrays in memory.
     Memory,
     /// Arrays in the caches.
@@ -57,11 +59,11 @@ pub(super) enum FigureGroup {
 
 impl FigureGroup {
     /// All, in their order.
-    pub(super) const ALL: [Self; 6] =
+    pub const ALL: [Self; 6] =
         [Self::Memory, Self::Caches, Self::Research, Self::Movements, Self::Small, Self::Python];
 
     /// Its heading.
-    pub(super) fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Self::Memory => "Arrays in memory",
             Self::Caches => "Arrays in the caches",
@@ -76,7 +78,7 @@ impl FigureGroup {
 impl Case {
     /// What most cases have in common: one input, one result, one step in time, no aim. The
     /// program and the ways by hand are still missing.
-    pub(super) fn base(
+    pub(crate) fn base(
         group: FigureGroup,
         name: &'static str,
         ranks: usize,
@@ -99,18 +101,18 @@ impl Case {
     }
 
     /// Elements of one array.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.shape.iter().product()
     }
 
     /// Bytes that it needs: arrays of ours and by hand, and those that are compared.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let arrays = 2 * (self.inputs + self.states) + self.rooms + self.states + 2;
         arrays.saturating_mul(self.size()).saturating_mul(8)
     }
 
     /// Numbers for an array, between 0.6 and 1.4: they look random and are always the same.
-    pub(super) fn numbers(&self, array: usize) -> Vec<f64> {
+    pub(crate) fn numbers(&self, array: usize) -> Vec<f64> {
         let mut state = (array as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut next = || {
             state = state
@@ -123,7 +125,7 @@ impl Case {
 }
 
 /// The arrays of all threads that do a case by hand.
-pub(super) struct Bench {
+pub(crate) struct Bench {
     ranks: usize,
     rows: usize,
     columns: usize,
@@ -133,16 +135,16 @@ pub(super) struct Bench {
 }
 
 /// What one of the threads sees.
-pub(super) struct Site<'a> {
-    pub(super) rank: usize,
-    pub(super) bench: &'a Bench,
+pub(crate) struct Site<'a> {
+    pub(crate) rank: usize,
+    pub(crate) bench: &'a Bench,
     /// Where all threads meet.
-    pub(super) gate: &'a Gate,
+    pub(crate) gate: &'a Gate,
 }
 
 impl Bench {
     /// Arrays with the same numbers as ours.
-    pub(super) fn new(case: &Case) -> Self {
+    pub(crate) fn new(case: &Case) -> Self {
         let (rows, columns) = (case.shape[0], case.shape[1..].iter().product());
         let mut bench =
             Self { ranks: case.ranks, rows, columns, inputs: Vec::new(), own: Vec::new() };
@@ -170,7 +172,7 @@ impl Bench {
     }
 
     /// An array of the threads as a whole; a sum as one number.
-    pub(super) fn whole(&self, array: usize, is_sum: bool) -> Vec<f64> {
+    pub(crate) fn whole(&self, array: usize, is_sum: bool) -> Vec<f64> {
         let parts = self.own[array].iter().map(read);
         if is_sum {
             return vec![parts.filter_map(|part| part.as_slice::<f64>().first().copied()).sum()];
@@ -193,38 +195,38 @@ fn read(part: &RwLock<Tile>) -> RwLockReadGuard<'_, Tile> {
 
 impl Site<'_> {
     /// Rows of all arrays, and columns.
-    pub(super) fn extents(&self) -> (usize, usize) {
+    pub(crate) fn extents(&self) -> (usize, usize) {
         (self.bench.rows, self.bench.columns)
     }
 
     /// The rows of this thread.
-    pub(super) fn rows(&self) -> (usize, usize) {
+    pub(crate) fn rows(&self) -> (usize, usize) {
         self.bench.part(self.rank)
     }
 
     /// All of an array that is only read.
-    pub(super) fn input(&self, array: usize) -> &[f64] {
+    pub(crate) fn input(&self, array: usize) -> &[f64] {
         self.bench.inputs[array].as_slice()
     }
 
     /// This thread's part of it.
-    pub(super) fn part(&self, array: usize) -> &[f64] {
+    pub(crate) fn part(&self, array: usize) -> &[f64] {
         let ((from, to), columns) = (self.rows(), self.bench.columns);
         &self.input(array)[from * columns..to * columns]
     }
 
     /// This thread's part of an array that changes.
-    pub(super) fn own(&self, array: usize) -> RwLockWriteGuard<'_, Tile> {
+    pub(crate) fn own(&self, array: usize) -> RwLockWriteGuard<'_, Tile> {
         self.bench.own[array][self.rank].write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All parts of an array that changes, to look at until all threads meet again.
-    pub(super) fn look(&self, array: usize) -> Vec<RwLockReadGuard<'_, Tile>> {
+    pub(crate) fn look(&self, array: usize) -> Vec<RwLockReadGuard<'_, Tile>> {
         self.bench.own[array].iter().map(read).collect()
     }
 
     /// A row of an array whose parts one looks at.
-    pub(super) fn row<'a>(&self, parts: &'a [RwLockReadGuard<'_, Tile>], row: usize) -> &'a [f64] {
+    pub(crate) fn row<'a>(&self, parts: &'a [RwLockReadGuard<'_, Tile>], row: usize) -> &'a [f64] {
         let (ranks, rows, columns) = (self.bench.ranks, self.bench.rows, self.bench.columns);
         // The one whose part, rounded down, has it, or the next.
         let mut rank = row * ranks / rows;

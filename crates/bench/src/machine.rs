@@ -4,15 +4,15 @@ use pantile_kernels::Vectors;
 use pantile_text::json::Value;
 
 use super::figure::number;
-use crate::numbers::bytes;
+use pantile_text::numbers::bytes;
 
 /// A machine, as far as it says what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BenchMachine {
+pub struct BenchMachine {
     /// The processor's name.
     processor: String,
     /// Cores that this process may use.
-    pub(super) cores: usize,
+    pub cores: usize,
     /// The instruction set that loops run with.
     vectors: &'static str,
     /// Caches of data: level and bytes.
@@ -23,7 +23,7 @@ pub(super) struct BenchMachine {
 
 impl BenchMachine {
     /// This machine.
-    pub(super) fn here() -> Self {
+    pub fn here() -> Self {
         let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let name = about.lines().find_map(|line| line.strip_prefix("model name"));
         let name = name.and_then(|rest| rest.split_once(':')).map(|(_, name)| name.trim());
@@ -37,8 +37,8 @@ impl BenchMachine {
     }
 
     /// A line about it.
-    pub(super) fn text(&self) -> String {
-        let cores = crate::numbers::plural(self.cores as u128, "core");
+    pub fn text(&self) -> String {
+        let cores = pantile_text::numbers::plural(self.cores as u128, "core");
         let mut text = format!("{}, {cores}, {}", self.processor, self.vectors);
         for (level, size) in &self.caches {
             text.push_str(&format!(", L{level} {}", bytes((*size).into())));
@@ -50,12 +50,12 @@ impl BenchMachine {
     }
 
     /// True if others wanted a good part of it before anything was measured.
-    pub(super) fn is_busy(&self) -> bool {
+    pub fn is_busy(&self) -> bool {
         self.load.is_some_and(|load| load > 50 * self.cores as u64)
     }
 
     /// The same as data.
-    pub(super) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         let cache = |(level, size): &(usize, u64)| {
             Value::object([("level", Value::from(*level)), ("bytes", Value::from(*size))])
         };

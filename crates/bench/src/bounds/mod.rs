@@ -10,7 +10,7 @@
 //! all of them).
 //!
 //! ```
-//! use pantile_bounds::{Triad, sum, write};
+//! use pantile_bench::bounds::{Triad, sum, write};
 //! let (a, b) = ([1.0; 100], [2.0; 100]);
 //! let mut into = [0.0; 100];
 //! write(&mut into, Triad([&a, &b]), true); // a + 3 b, with non-temporal stores

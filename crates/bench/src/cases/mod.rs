@@ -16,7 +16,7 @@ const COUNTS: [usize; 2] = [16_000_000, 16_384];
 const SIDES: [usize; 3] = [8192, 4096, 256];
 
 /// All cases for these numbers of ranks; `scale` below 1 makes the arrays in memory smaller.
-pub(super) fn all(ranks: &[usize], scale: f64) -> Vec<Case> {
+pub fn all(ranks: &[usize], scale: f64) -> Vec<Case> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut cases = Vec::new();
     for &ranks in ranks {

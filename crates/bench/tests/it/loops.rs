@@ -1,6 +1,6 @@
 //! Every loop against one that is as plain as can be.
 
-use pantile_bounds::{
+use pantile_bench::bounds::{
     self as bounds, Copied, Five, Formula, Four, Prices, STAR, Six, Triad, Waves,
 };
 use pantile_testkit::{Rng, cases};

@@ -19,7 +19,7 @@ pub unsafe trait Formula: Copy {
     /// The place is below `len`.
     unsafe fn at(&self, place: usize) -> f64;
 
-    /// Writes it to all places, as [`write`](crate::write()) does: the loops,
+    /// Writes it to all places, as [`write`](crate::bounds::write()) does: the loops,
     /// compiled in this crate and with its optimisations.
     fn write_to(self, into: &mut [f64], streaming: bool);
 }
@@ -35,7 +35,7 @@ macro_rules! formulas {
         );
 
         // SAFETY: the shortest input decides how many there are.
-        unsafe impl $crate::Formula for $name<'_> {
+        unsafe impl $crate::bounds::Formula for $name<'_> {
             fn len(&self) -> usize {
                 self.0.iter().map(|input| input.len()).min().unwrap_or(0)
             }
@@ -49,7 +49,7 @@ macro_rules! formulas {
 
             #[inline(never)]
             fn write_to(self, into: &mut [f64], streaming: bool) {
-                $crate::write::loops(into, self, streaming);
+                $crate::bounds::write::loops(into, self, streaming);
             }
         }
     )*};
