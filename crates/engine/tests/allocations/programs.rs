@@ -212,7 +212,7 @@ fn wrong_arguments_are_told_to_all() {
         results.into_iter().map(text).collect()
     };
     let said = say(|rank| if rank == 1 { Vec::new() } else { turns(3) }, TURNS);
-    assert!(said[1].contains("the program inputs 1 arguments, got 0"), "{said:?}");
+    assert!(said[1].contains("the program takes 1 arguments, got 0"), "{said:?}");
     assert!(said[0].contains("rank 1"), "{said:?}");
     let said = say(|_| vec![Tile::zeroed(DType::F64, 1)], TURNS);
     assert!(said[0].contains("1 elements of i64, got 1 of f64"), "{said:?}");
@@ -230,7 +230,7 @@ fn wrong_arguments_are_told_to_all() {
         assert_eq!(error.to_string(), "the program was made for 3 ranks, the world has 2");
     }
     let error = Error::Arguments { rank: 0, got: 1, expected: 2 };
-    assert_eq!(error.to_string(), "rank 0: the program inputs 2 arguments, got 1");
+    assert_eq!(error.to_string(), "rank 0: the program takes 2 arguments, got 1");
     let error = Error::Step { rank: 0, got: -1 };
     assert!(error.to_string().contains("grows by -1"));
 }
