@@ -10,7 +10,7 @@ use super::{host_and_port, is_loopback};
 use crate::program::Options;
 
 #[derive(Args)]
-pub(crate) struct Target {
+pub(crate) struct ClusterTarget {
     /// The coordinator whose workers host the ranks [default: PANTILE_CLUSTER]
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "backend")]
     pub(crate) cluster: Option<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Target {
     protection: Protection,
 }
 
-impl Target {
+impl ClusterTarget {
     /// The coordinator that is asked for, here or by the environment. A backend that is asked for
     /// here, or a launcher, weighs more than the environment.
     pub(crate) fn address(&self, backend_asked: bool) -> Option<String> {
@@ -29,7 +29,7 @@ impl Target {
     /// Opens a session, with as many ranks as are asked for, else as the workers like to host.
     ///
     /// # Errors
-    /// No coordinator or no worker is there, or they do not want this client.
+    /// No coordinator or no worker is there, or they refuse this client.
     pub(crate) fn connect(&self, address: &str, options: &Options) -> Result<Cluster> {
         host_and_port(if self.cluster.is_some() { "--cluster" } else { CLUSTER }, address)?;
         let mut wanted = ClusterOptions::default();

@@ -25,7 +25,7 @@ use pantile::program::CompiledProgram;
 use pantile::{Backend, Launch, Scheme};
 use pantile_ir::Program;
 
-use crate::cluster::target::Target;
+use crate::cluster::target::ClusterTarget;
 use crate::numbers;
 use crate::program::{self, Bound, Options};
 use crate::report::Report;
@@ -84,7 +84,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BYTES", value_parser = numbers::parse_bytes)]
     memory: Option<usize>,
     #[command(flatten)]
-    target: Target,
+    target: ClusterTarget,
     /// Run on the cluster also what is cheaper here
     #[arg(long)]
     always_ship: bool,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pantile_comm::Rank;
-use pantile_comm::threads::Bell;
+use pantile_comm::threads::Wakeup;
 
 use super::Job;
 use crate::Error;
@@ -30,7 +30,7 @@ pub(crate) struct JobQueue {
     /// Completions that have not come yet.
     outstanding: AtomicUsize,
     /// Rung by the last one.
-    completed: Bell,
+    completed: Wakeup,
     /// What went wrong, until the caller takes it.
     faults: Mutex<Vec<Error>>,
     faulty: AtomicBool,
@@ -46,7 +46,7 @@ struct Mailbox {
     /// There is a job.
     full: AtomicBool,
     job: Mutex<Option<Arc<Job>>>,
-    bell: Bell,
+    wakeup: Wakeup,
 }
 
 impl JobQueue {
@@ -56,7 +56,7 @@ impl JobQueue {
         Self {
             mailboxes: (0..ranks).map(|_| Mailbox::default()).collect(),
             outstanding: AtomicUsize::new(0),
-            completed: Bell::default(),
+            completed: Wakeup::default(),
             faults: Mutex::default(),
             faulty: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -72,7 +72,7 @@ impl JobQueue {
             let mailbox = &self.mailboxes[*rank];
             *lock(&mailbox.job) = Some(Arc::clone(job));
             mailbox.full.store(true, Ordering::Release);
-            mailbox.bell.ring();
+            mailbox.wakeup.wake();
         }
     }
 
@@ -89,9 +89,9 @@ impl JobQueue {
             }
         };
         let spin = if self.oversubscribed { Duration::ZERO } else { SPIN };
-        let mut found = Bell::spin_for(spin, self.oversubscribed, poll);
+        let mut found = Wakeup::spin_for(spin, self.oversubscribed, poll);
         while found.is_none() {
-            found = mailbox.bell.sleep(SLEEP, poll);
+            found = mailbox.wakeup.park(SLEEP, poll);
         }
         mailbox.full.store(false, Ordering::Relaxed);
         found.flatten()
@@ -105,7 +105,7 @@ impl JobQueue {
         }
         // A caller that reads that nothing is outstanding has to see all that was done.
         if self.outstanding.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.completed.ring();
+            self.completed.wake();
         }
     }
 
@@ -116,12 +116,12 @@ impl JobQueue {
 
     /// Caller: spins a short while for the last completion, if that helps.
     pub(crate) fn spin_until_idle(&self) {
-        let _ = Bell::spin(self.oversubscribed, || self.is_idle().then_some(()));
+        let _ = Wakeup::spin(self.oversubscribed, || self.is_idle().then_some(()));
     }
 
     /// Caller: waits for the last completion, at most so long. True if it has come.
     pub(crate) fn wait_until_idle(&self, longest: Duration) -> bool {
-        self.completed.sleep(longest, || self.is_idle().then_some(())).is_some() || self.is_idle()
+        self.completed.park(longest, || self.is_idle().then_some(())).is_some() || self.is_idle()
     }
 
     /// Caller: what went wrong since the last call.
@@ -142,7 +142,7 @@ impl JobQueue {
     /// Caller: no more jobs will come.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        self.mailboxes.iter().for_each(|mailbox| mailbox.bell.ring());
+        self.mailboxes.iter().for_each(|mailbox| mailbox.wakeup.wake());
     }
 }
 

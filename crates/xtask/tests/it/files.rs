@@ -104,7 +104,7 @@ const UNSAFE: [&str; 24] = [
     "crates/comm/src/sim/channel.rs",
     "crates/comm/src/conformance/subject.rs",
     "crates/comm-mpi/src/ffi.rs",
-    "crates/comm-net/src/net/room.rs",
+    "crates/comm-net/src/net/message_buffer.rs",
     "crates/kernels/src/pack/",
     "crates/kernels/src/lanes/",
     "crates/kernels/src/reduce/",
