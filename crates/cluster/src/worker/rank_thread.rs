@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
+use pantile_comm::threads::Spin;
 use pantile_comm::{Communicator, Options};
 use pantile_comm_net::{JoinConfig, Listener, NetError};
 use pantile_engine::{ArrayId, Counters, ExecutorHandle, Job, Pool, Scheme, Tile};
@@ -96,7 +97,7 @@ const IDLE: Duration = Duration::from_secs(11);
 /// A rank whose last task came within so long of the one before spins for the next one for as long,
 /// before it sleeps. Waking a thread on a core that sleeps takes about thirty microseconds where
 /// the machine is virtual, and every step of a loop would pay them.
-const SPIN: Duration = Duration::from_micros(500);
+const SPIN: Spin = Spin::yielding(Duration::from_micros(500));
 
 /// The tasks of a rank, as they come.
 struct TaskReceiver<'a> {
@@ -109,26 +110,22 @@ impl TaskReceiver<'_> {
     /// The next task; an error if none comes for long, or ever.
     fn next(&mut self) -> Result<RankTask, RecvTimeoutError> {
         let started = Instant::now();
-        let task = match self.poll(started) {
+        let task = match self.poll() {
             Some(task) => Ok(task),
             None => self.orders.recv_timeout(IDLE),
         };
-        self.busy = started.elapsed() < SPIN;
+        self.busy = started.elapsed() < SPIN.longest;
         task
     }
 
     /// Spins, where that paid off the last time.
-    fn poll(&self, started: Instant) -> Option<RankTask> {
-        while self.busy && started.elapsed() < SPIN {
-            match self.orders.try_recv() {
-                Ok(task) => return Some(task),
-                // With more threads than cores the thread that brings the task may need this very
-                // core.
-                Err(TryRecvError::Empty) => std::thread::yield_now(),
-                Err(TryRecvError::Disconnected) => return None,
-            }
-        }
-        None
+    fn poll(&self) -> Option<RankTask> {
+        let polled = || match self.orders.try_recv() {
+            Ok(task) => Some(Some(task)),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(None),
+        };
+        self.busy.then(|| SPIN.until(polled)).flatten().flatten()
     }
 }
 

@@ -1,8 +1,9 @@
 //! How a rank waits: it spins for a while, then sleeps in `poll` until something comes.
 
 use std::sync::{Arc, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use pantile_comm::threads::Spin;
 use pantile_comm::{CollectiveSignature, CommError, Rank, Ticket};
 
 use super::NetShared;
@@ -13,7 +14,7 @@ use crate::poll::{self, Interest, SelfPipe};
 
 /// How long a rank spins before it sleeps: waking up costs about five microseconds, so this is
 /// about what a short exchange takes.
-const SPIN: Duration = Duration::from_micros(20);
+const SPIN: Spin = Spin::yielding(Duration::from_micros(20));
 
 impl ConnectionState {
     /// What became of a ticket, if that is known; its task stays.
@@ -92,23 +93,22 @@ impl NetShared {
     /// Moves messages until the ticket is done; takes and gives back the lock.
     fn wait_driven<'a>(
         &'a self,
-        mut state: MutexGuard<'a, ConnectionState>,
+        state: MutexGuard<'a, ConnectionState>,
         (ticket, peer): (Ticket, Rank),
         limits: &WaitLimits,
     ) -> (MutexGuard<'a, ConnectionState>, Result<(), CommError>) {
-        let started = Instant::now();
-        loop {
+        // Without the lock while it yields: the progress thread and other callers may need it.
+        let mut held = Some(state);
+        let found = SPIN.until(|| {
+            let mut state = held.take().unwrap_or_else(|| self.lock());
             state.progress_peer(peer);
-            if let Some(found) = state.outcome(ticket) {
-                return (state, found);
-            }
-            if started.elapsed() >= SPIN {
-                break;
-            }
-            drop(state);
-            // With more ranks than cores the one waited for may need this very core.
-            std::thread::yield_now();
-            state = self.lock();
+            let found = state.outcome(ticket)?;
+            held = Some(state);
+            Some(found)
+        });
+        let mut state = held.take().unwrap_or_else(|| self.lock());
+        if let Some(found) = found {
+            return (state, found);
         }
         state.waits_for = Some(peer);
         let mut clock = WaitClock::new(&mut state, peer);

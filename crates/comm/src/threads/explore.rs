@@ -14,7 +14,7 @@ use shuttle::thread::{JoinHandle, spawn, yield_now};
 use shuttle::{Config, Runner};
 
 use super::endpoint::Threads;
-use super::wakeup::Wakeup;
+use super::wakeup::{Spin, Wakeup};
 use super::window::{ExposedMemory, SharedWindow};
 use super::world::ThreadWorld;
 use crate::{
@@ -172,7 +172,7 @@ fn wake_a_thread(wakers: u32, rounds: u32) {
     let threads = (0..wakers).map(waker).collect();
     for next in 1..=wakers * rounds {
         let ready = || (count.load(SeqCst) >= next).then_some(());
-        while wakeup.park(LONG, ready).is_none() {}
+        wakeup.wait(&Spin::short(false), LONG, ready);
     }
     join(threads);
 }

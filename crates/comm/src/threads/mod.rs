@@ -25,4 +25,4 @@ pub const MAX_RANKS: usize = 4096;
 
 pub use endpoint::Threads;
 pub use run::run;
-pub use wakeup::Wakeup;
+pub use wakeup::{Spin, Wakeup};

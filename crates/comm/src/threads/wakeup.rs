@@ -1,21 +1,84 @@
 //! How a thread waits: it spins for a while, then parks until another thread wakes it (as a futex
-//! does).
+//! does). Every wait of this kind in the workspace is made of these two: [`Spin`] says how long a
+//! thread spins, and how; [`Wakeup`] is where it parks.
 
 use std::time::{Duration, Instant};
 
 use crate::sync::{AtomicBool, Condvar, Mutex, Ordering, fence, lock};
 
-/// How long a thread spins before it parks: waking up costs about five microseconds, so this is
-/// about what a short exchange takes.
-const SPIN: Duration = Duration::from_micros(20);
+/// How a thread spins before it parks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spin {
+    /// It polls at least once, and then for so long.
+    pub longest: Duration,
+    /// Polls between two looks at the clock.
+    pub polls: u32,
+    /// Pause instructions before each poll but the first.
+    pub pauses: u32,
+    /// It yields its core before it looks at the clock: with more threads than cores, the thread
+    /// waited for may need this very core.
+    pub yields: bool,
+}
 
-/// With more ranks than cores a thread that spins yields its core in between, so it may spin
-/// longer: it costs the others next to nothing, and being woken costs as much as before.
-const SPIN_OVERSUBSCRIBED: Duration = Duration::from_micros(500);
+impl Spin {
+    /// Waking up costs about five microseconds, so this is about what a short exchange takes.
+    const SHORT: Self =
+        Self { longest: Duration::from_micros(20), polls: 64, pauses: 1, yields: false };
 
-/// Polls between two looks at the clock.
-const POLLS: u32 = 64;
-const POLLS_OVERSUBSCRIBED: u32 = 8;
+    /// With more ranks than cores a thread that spins yields its core in between, so it may spin
+    /// longer: it costs the others next to nothing, and being woken costs as much as before.
+    const OVERSUBSCRIBED: Self =
+        Self { longest: Duration::from_micros(500), polls: 8, pauses: 1, yields: true };
+
+    /// A short while, for polls that read memory; `oversubscribed` if there are more threads than
+    /// cores.
+    #[must_use]
+    pub const fn short(oversubscribed: bool) -> Self {
+        if oversubscribed { Self::OVERSUBSCRIBED } else { Self::SHORT }
+    }
+
+    /// One poll at a time, and a yield of the core after each: for polls that are calls of the
+    /// system, or take a lock.
+    #[must_use]
+    pub const fn yielding(longest: Duration) -> Self {
+        Self { longest, polls: 1, pauses: 0, yields: true }
+    }
+
+    /// The same for so long.
+    #[must_use]
+    pub const fn lasting(self, longest: Duration) -> Self {
+        Self { longest, ..self }
+    }
+
+    /// Polls until `ready` gives something, or the time is over.
+    pub fn until<T>(&self, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
+        if let Some(found) = ready() {
+            return Some(found);
+        }
+        if cfg!(feature = "explore") {
+            return None;
+        }
+        let started = Instant::now();
+        // The first poll was one of the first round.
+        let mut polls = self.polls.saturating_sub(1);
+        loop {
+            for _ in 0..polls {
+                (0..self.pauses).for_each(|_| std::hint::spin_loop());
+                if let Some(found) = ready() {
+                    return Some(found);
+                }
+            }
+            if self.yields {
+                std::thread::yield_now();
+            }
+            if started.elapsed() >= self.longest {
+                // A yield may have lasted long: what came meanwhile need not be slept for.
+                return ready();
+            }
+            polls = self.polls;
+        }
+    }
+}
 
 /// Wakes one parked thread: a rank that waits for others, or another thread that waits for one
 /// thing.
@@ -42,43 +105,19 @@ impl Wakeup {
         }
     }
 
-    /// Polls until `ready` gives something, for a short while; `oversubscribed` if there are more
-    /// threads than cores.
-    pub fn spin<T>(oversubscribed: bool, ready: impl FnMut() -> Option<T>) -> Option<T> {
-        Self::spin_for(
-            if oversubscribed { SPIN_OVERSUBSCRIBED } else { SPIN },
-            oversubscribed,
-            ready,
-        )
-    }
-
-    /// The same, at least once and then for so long.
-    pub fn spin_for<T>(
-        longest: Duration,
-        oversubscribed: bool,
+    /// Spins, then parks until `ready` gives something. It polls at least once in `interval`, woken
+    /// or not.
+    pub fn wait<T>(
+        &self,
+        spin: &Spin,
+        interval: Duration,
         mut ready: impl FnMut() -> Option<T>,
-    ) -> Option<T> {
-        if let Some(found) = ready() {
-            return Some(found);
-        }
-        if cfg!(feature = "explore") {
-            return None;
-        }
-        let looks = if oversubscribed { POLLS_OVERSUBSCRIBED } else { POLLS };
-        let started = Instant::now();
+    ) -> T {
+        let mut found = spin.until(&mut ready);
         loop {
-            for _ in 0..looks {
-                if let Some(found) = ready() {
-                    return Some(found);
-                }
-                std::hint::spin_loop();
-            }
-            // With more ranks than cores the one waited for may need this very core.
-            if oversubscribed {
-                std::thread::yield_now();
-            }
-            if started.elapsed() >= longest {
-                return None;
+            match found {
+                Some(found) => return found,
+                None => found = self.park(interval, &mut ready),
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::inbox::{Activity, Inbox};
-use super::wakeup::Wakeup;
+use super::wakeup::Spin;
 use super::window::SharedWindow;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 use crate::{CollectiveSignature, CommError, Failure, Options, Rank};
@@ -45,8 +45,8 @@ pub(super) struct ThreadWorld {
     deadline: Duration,
     wait_interval: Duration,
     cycle_timeouts: u32,
-    /// More ranks than cores.
-    oversubscribed: bool,
+    /// How a rank spins before it parks.
+    spin: Spin,
 }
 
 impl ThreadWorld {
@@ -62,7 +62,7 @@ impl ThreadWorld {
             deadline: options.deadline,
             wait_interval: WAIT_INTERVAL.saturating_mul(longer).min(options.deadline),
             cycle_timeouts: (CYCLE_TIMEOUTS / longer).max(CYCLE_TIMEOUTS_MIN),
-            oversubscribed: size > cores,
+            spin: Spin::short(size > cores),
         })
     }
 
@@ -123,7 +123,7 @@ impl ThreadWorld {
         call: &CollectiveSignature,
         mut ready: impl FnMut() -> Option<T>,
     ) -> Result<T, CommError> {
-        if let Some(found) = Wakeup::spin(self.oversubscribed, &mut ready) {
+        if let Some(found) = self.spin.until(&mut ready) {
             return self.check(rank).map(|()| found);
         }
         self.inbox(rank).set_waiting(Some(peer));
@@ -215,11 +215,7 @@ impl ThreadWorld {
     /// Waits until no peer reads through a window any more; needs nothing but that peer's next
     /// step.
     pub(super) fn wait_for_release(&self, rank: Rank, mut ready: impl FnMut() -> bool) {
-        let mut ready = || ready().then_some(());
-        if Wakeup::spin(self.oversubscribed, &mut ready).is_some() {
-            return;
-        }
-        while self.inbox(rank).wakeup.park(self.wait_interval, &mut ready).is_none() {}
+        self.inbox(rank).wakeup.wait(&self.spin, self.wait_interval, || ready().then_some(()));
     }
 }
 

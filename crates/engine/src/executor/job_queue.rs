@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pantile_comm::Rank;
-use pantile_comm::threads::Wakeup;
+use pantile_comm::threads::{Spin, Wakeup};
 
 use super::Job;
 use crate::Error;
@@ -29,7 +29,7 @@ pub(crate) struct JobQueue {
     mailboxes: Vec<Mailbox>,
     /// Completions that have not come yet.
     outstanding: AtomicUsize,
-    /// Rung by the last one.
+    /// Woken by the last one.
     completed: Wakeup,
     /// What went wrong, until the caller takes it.
     faults: Mutex<Vec<Error>>,
@@ -88,13 +88,11 @@ impl JobQueue {
                 false => closed.then_some(None),
             }
         };
-        let spin = if self.oversubscribed { Duration::ZERO } else { SPIN };
-        let mut found = Wakeup::spin_for(spin, self.oversubscribed, poll);
-        while found.is_none() {
-            found = mailbox.wakeup.park(SLEEP, poll);
-        }
+        let longest = if self.oversubscribed { Duration::ZERO } else { SPIN };
+        let spin = Spin::short(self.oversubscribed).lasting(longest);
+        let found = mailbox.wakeup.wait(&spin, SLEEP, poll);
         mailbox.full.store(false, Ordering::Relaxed);
-        found.flatten()
+        found
     }
 
     /// Rank: its job has run, or failed.
@@ -116,7 +114,7 @@ impl JobQueue {
 
     /// Caller: spins a short while for the last completion, if that helps.
     pub(crate) fn spin_until_idle(&self) {
-        let _ = Wakeup::spin(self.oversubscribed, || self.is_idle().then_some(()));
+        let _ = Spin::short(self.oversubscribed).until(|| self.is_idle().then_some(()));
     }
 
     /// Caller: waits for the last completion, at most so long. True if it has come.
