@@ -1,5 +1,5 @@
-//! Writes the client and the server of the control plane; messages are Rust types, so that nobody
-//! needs a compiler of another language.
+//! Writes the client and the server of the control plane; messages are Rust types, so that no
+//! compiler of another language is needed.
 
 use tonic_build::manual::{Builder, Method, Service};
 
@@ -18,13 +18,18 @@ fn main() {
     let coordinator = Service::builder()
         .name("Coordinator")
         .package("pantile.cluster")
-        .method(stream("work", "Work", "crate::wire::Say", "crate::wire::Order"))
-        .method(stream("session", "Session", "crate::wire::Ask", "crate::wire::Answer"))
+        .method(stream("work", "Work", "crate::wire::WorkerReport", "crate::wire::WorkerOrder"))
+        .method(stream(
+            "session",
+            "Session",
+            "crate::wire::ClientRequest",
+            "crate::wire::ClientReply",
+        ))
         .build();
     let worker = Service::builder()
         .name("Worker")
         .package("pantile.cluster")
-        .method(stream("attach", "Attach", "crate::wire::Order", "crate::wire::Say"))
+        .method(stream("attach", "Attach", "crate::wire::WorkerOrder", "crate::wire::WorkerReport"))
         .build();
     Builder::new().compile(&[coordinator, worker]);
 }

@@ -4,11 +4,11 @@
 //! promises (printing and parsing, schedules and plans, adjoints). The programs in `fuzz_targets`
 //! hand them the fuzzer's inputs; the tests here replay the seeds, whole and damaged, without one.
 
-use pantile_cluster::wire::{Answer, Ask, Order, Say, ask};
-use pantile_comm_net::frame::{BODY_MAX, Front};
-use pantile_comm_net::greeting::{decode_answer, decode_ranks, encode_ranks};
-use pantile_comm_net::notice::Notice;
-use pantile_comm_net::{FrameError, Greeting};
+use pantile_cluster::wire::{ClientReply, ClientRequest, RequestKind, WorkerOrder, WorkerReport};
+use pantile_comm_net::control_message::ControlMessage;
+use pantile_comm_net::frame::{BODY_MAX, FramePrefix};
+use pantile_comm_net::handshake::{decode_answer, decode_ranks, encode_ranks};
+use pantile_comm_net::{FrameError, Handshake};
 use pantile_geometry::Distribution;
 use pantile_geometry::halo::{AxisHalo, Blocks, Chain, LayerAxis, Window};
 use pantile_ir::lower::Recipe;
@@ -205,12 +205,12 @@ pub fn layer_halo(numbers: [u8; 12]) {
     let _ = Chain::new(&layers, &input);
 }
 
-/// What comes over a connection: greetings, answers, and one frame of a world after the other. All
+/// What comes over a connection: handshakes, answers, and one frame of a world after the other. All
 /// of it is read or refused; what was read is written back as it came.
 pub fn frames(bytes: &[u8]) {
-    if let Ok((greeting, length)) = Greeting::decode(bytes) {
-        let written = greeting.encode();
-        // The note is not read yet; its length is the last number before it.
+    if let Ok((handshake, length)) = Handshake::decode(bytes) {
+        let written = handshake.encode();
+        // The payload is not read yet; its length is the last number before it.
         assert_eq!(written[..60], bytes[..60]);
         assert!(length <= usize::from(u16::MAX));
     }
@@ -219,24 +219,24 @@ pub fn frames(bytes: &[u8]) {
         assert_eq!(encode_ranks(from, to, size), bytes);
     }
     let mut rest = bytes;
-    while let Ok(Some(front)) = Front::decode(rest, BODY_MAX) {
-        let first = front.encode().len();
-        assert_eq!(front.encode(), rest[..first]);
-        let Some(head) = rest.get(first..first + front.head) else { return };
-        match Notice::decode(&front, head) {
-            Ok(notice) => assert_frame(&notice, &front),
+    while let Ok(Some(prefix)) = FramePrefix::decode(rest, BODY_MAX) {
+        let first = prefix.encode().len();
+        assert_eq!(prefix.encode(), rest[..first]);
+        let Some(header) = rest.get(first..first + prefix.header) else { return };
+        match ControlMessage::decode(&prefix, header) {
+            Ok(message) => assert_frame(&message, &prefix),
             Err(error) => assert!(matches!(error, FrameError::Meaning { .. })),
         }
-        rest = rest.get(first + front.head + front.body..).unwrap_or_default();
+        rest = rest.get(first + prefix.header + prefix.body..).unwrap_or_default();
     }
 }
 
-/// What a notice means survives writing and reading.
-fn assert_frame(notice: &Notice, front: &Front) {
-    let written = notice.encode(front.body);
-    let again = Front::decode(&written, BODY_MAX).expect("a frame").expect("all of it");
-    let head = &written[written.len() - again.head..];
-    assert_eq!(Notice::decode(&again, head).as_ref(), Ok(notice));
+/// What a control message means survives writing and reading.
+fn assert_frame(message: &ControlMessage, prefix: &FramePrefix) {
+    let written = message.encode(prefix.body);
+    let again = FramePrefix::decode(&written, BODY_MAX).expect("a frame").expect("all of it");
+    let header = &written[written.len() - again.header..];
+    assert_eq!(ControlMessage::decode(&again, header).as_ref(), Ok(message));
 }
 
 /// What comes over the control plane of a cluster: bytes are a message or not; a message survives
@@ -248,10 +248,12 @@ pub fn control(bytes: &[u8]) {
         assert!(M::decode(&written[..]).as_ref() == Ok(&read), "{read:?}");
         Some(read)
     }
-    again::<Answer>(bytes);
-    again::<Order>(bytes);
-    again::<Say>(bytes);
-    if let Some(Ask { what: Some(ask::What::Program(program)) }) = again::<Ask>(bytes) {
+    again::<ClientReply>(bytes);
+    again::<WorkerOrder>(bytes);
+    again::<WorkerReport>(bytes);
+    if let Some(ClientRequest { kind: Some(RequestKind::Program(program)) }) =
+        again::<ClientRequest>(bytes)
+    {
         recipe(&program.text);
     }
 }

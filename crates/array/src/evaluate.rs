@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
-use pantile_comm::{Call, CommError};
+use pantile_comm::{CollectiveSignature, CommError};
 use pantile_engine::{ArrayId, Error, Job};
 use pantile_ir::lower::Executable;
 use pantile_ir::{Place, Scalar};
@@ -227,7 +227,7 @@ impl Session {
                 Some((hash, _)) => format!("{name}, data {hash:016x}"),
                 None => name.to_owned(),
             };
-            let call = Call { name: name.into(), fingerprint, file, line };
+            let call = CollectiveSignature { name: name.into(), fingerprint, file, line };
             let needed = liveness.donated.iter().map(|donated| !donated);
             let mut flags: Vec<bool> = liveness.outputs.iter().copied().chain(needed).collect();
             let agreed = lock(&self.inner.executor).agree(&call, &mut flags);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pantile_comm::Call;
+use pantile_comm::CollectiveSignature;
 use pantile_engine::{Error, Job, Tile};
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_ir::Place;
@@ -96,7 +96,8 @@ impl Session {
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
             let fingerprint = key as u64;
             let (file, line) = (place.file.to_string().into(), place.line);
-            let call = Call { name: "exchange of halos".into(), fingerprint, file, line };
+            let call =
+                CollectiveSignature { name: "exchange of halos".into(), fingerprint, file, line };
             executor.agree(&call, &mut [])?;
         }
         let id = self.inner.new_id();

@@ -1,6 +1,6 @@
 //! Is there enough memory for a program? Asked before it runs.
 
-use pantile_comm::Call;
+use pantile_comm::CollectiveSignature;
 use pantile_engine::limit::{Budget, Shares};
 use pantile_engine::{Error, ExecutorHandle};
 use pantile_ir::Place;
@@ -38,7 +38,7 @@ impl Session {
         }
         let (mut executor, mut own) = (lock(&self.inner.executor), lock(&self.inner.allowance));
         if !alone && !own.shared {
-            let call = Call::here("memory that processes share", 0);
+            let call = CollectiveSignature::here("memory that processes share", 0);
             let records = executor.gather(&call, &Shares::record())?;
             own.budget.share(Shares::among(&records));
             own.shared = true;
@@ -87,7 +87,8 @@ impl Session {
 
 /// The first rank of all processes that is short of memory, and what it says.
 fn short_of(executor: &mut ExecutorHandle, reason: &str) -> Result<Option<(usize, String)>, Error> {
-    let heard = executor.gather(&Call::here("memory for a program", 0), reason.as_bytes())?;
+    let heard = executor
+        .gather(&CollectiveSignature::here("memory for a program", 0), reason.as_bytes())?;
     let first = heard.iter().position(|record| !record.is_empty());
     Ok(first.map(|rank| (rank, String::from_utf8_lossy(&heard[rank]).into_owned())))
 }

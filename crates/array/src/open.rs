@@ -400,7 +400,7 @@ impl Session {
         let place = here();
         let (file, line) = (place.file.to_string().into(), place.line);
         let name = name.to_owned().into();
-        let call = pantile_comm::Call { name, fingerprint: 0, file, line };
+        let call = pantile_comm::CollectiveSignature { name, fingerprint: 0, file, line };
         Ok(lock(&self.inner.executor).gather(&call, record)?)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pantile_comm::threads::MAX_RANKS;
-use pantile_comm::{Call, Communicator, Options, Rank};
+use pantile_comm::{CollectiveSignature, Communicator, Options, Rank};
 use pantile_engine::{ArrayId, Counters, DType, Error, ExecutorHandle, RemoteTraffic, Scheme};
 use pantile_geometry::Distribution;
 use pantile_ir::Place;
@@ -257,7 +257,7 @@ impl Session {
     pub fn barrier(&self) -> Result<(), Fault> {
         let place = here();
         let (file, line) = (place.file.to_string().into(), place.line);
-        let call = Call { name: "barrier".into(), fingerprint: 0, file, line };
+        let call = CollectiveSignature { name: "barrier".into(), fingerprint: 0, file, line };
         Ok(lock(&self.inner.executor).agree(&call, &mut [])?)
     }
 

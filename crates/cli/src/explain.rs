@@ -8,7 +8,7 @@ use pantile_ir::lower::{self, Cost, Executable, StepCost};
 use pantile_plan::{Estimate, LinkClass, Machine, Terrain, Totals, Traffic, route};
 use pantile_text::json::Value;
 
-use crate::cluster::gate::{self, Weighed};
+use crate::cluster::offload::{self, OffloadEstimate};
 use crate::cluster::target::{ClusterTarget, is_near};
 use crate::numbers::{bytes, count, plural, seconds, up_to};
 use crate::program::{self, Options};
@@ -58,7 +58,7 @@ struct Explanation {
     /// Memory of the rank that needs most, with what goes in and comes out.
     needed: usize,
     /// The coordinator that was asked for, and whether the program would be shipped there.
-    shipping: Option<(String, Weighed)>,
+    shipping: Option<(String, OffloadEstimate)>,
 }
 
 /// Runs the subcommand.
@@ -104,7 +104,7 @@ impl RanksPlace {
     fn of(arguments: &Arguments, cluster: Option<&str>) -> Result<Self> {
         if let Some(address) = cluster {
             let cluster = arguments.target.connect(address, &arguments.options)?;
-            let machine = gate::machine(is_near(address));
+            let machine = offload::machine(is_near(address));
             return Ok(Self { ranks: cluster.ranks(), windows: false, machine });
         }
         let ranks = arguments.options.ranks()?;
@@ -191,7 +191,7 @@ impl Explanation {
         rows.push(vec!["memory".to_owned(), bytes(self.needed as u128), arrays]);
         out.push_str(&aligned(&rows, &[Align::Left, Align::Right, Align::Left], 2));
         if let Some((address, weighed)) = &self.shipping {
-            let word = if weighed.ships() { "shipped" } else { "not shipped" };
+            let word = if weighed.is_worthwhile() { "shipped" } else { "not shipped" };
             out.push_str(&format!("\ncluster at {address}: {word}, {}\n", weighed.why()));
         }
         out

@@ -1,5 +1,5 @@
-//! What a cluster costs: elements against TCP by hand, programs against the same on threads, and what
-//! a small step takes. Everything on this machine, in turns within one run.
+//! What a cluster costs: elements against TCP by hand, programs against the same on threads, and
+//! what a small step takes. Everything on this machine, in turns within one run.
 #![allow(clippy::print_stdout, reason = "prints figures")]
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on should stop")]
 
@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::Site;
+use common::TestSite;
 use pantile::prelude::*;
 use pantile_engine::Pool;
 use pantile_testkit::timing::medians;
@@ -19,12 +19,12 @@ use pantile_testkit::timing::medians;
 const TURNS: usize = 7;
 
 fn main() {
-    let site = Site::new(2);
+    let site = TestSite::new(2);
     println!("ratio: time of the bound by ours; medians of {TURNS} turns\n");
     // `cargo bench --bench cluster -- steps` measures only that.
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    type Part = fn(&Site);
-    let parts: [(&str, Part); 4] =
+    type BenchPart = fn(&TestSite);
+    let parts: [(&str, BenchPart); 4] =
         [("elements", elements), ("programs", programs), ("steps", steps), ("clients", clients)];
     for (name, part) in parts {
         if named.is_empty() || named.iter().any(|one| one == name) {
@@ -66,7 +66,7 @@ fn tcp(bytes: usize) -> impl FnMut() {
     }
 }
 
-fn elements(site: &Site) {
+fn elements(site: &TestSite) {
     let (world, _) = site.connect(0);
     let world = world.dist("block(r)");
     up_and_down(&world);
@@ -129,12 +129,12 @@ fn between_workers(world: &Session) {
 }
 
 /// The same programs on two workers and on two threads.
-fn programs(site: &Site) {
+fn programs(site: &TestSite) {
     let near = Session::threads(2).unwrap();
     let (afar, _) = site.connect(0);
     const COUNT: usize = 16 << 20;
-    type Work = fn(&Array, &Array);
-    let works: [(&str, Work); 3] = [
+    type BenchWork = fn(&Array, &Array);
+    let works: [(&str, BenchWork); 3] = [
         ("a b + 2 a, 128 MB", |a, b| (a * b + 2.0 * a).compute().unwrap()),
         ("sum(a b), 128 MB", |a, b| {
             (a * b).sum().item::<f64>().unwrap();
@@ -160,7 +160,7 @@ fn programs(site: &Site) {
 }
 
 /// A small program that is known, again and again.
-fn steps(site: &Site) {
+fn steps(site: &TestSite) {
     let (world, meter) = site.connect(0);
     let u = world.dist("block(r)").zeros(&[1000]);
     let step = || {
@@ -189,7 +189,7 @@ fn steps(site: &Site) {
 }
 
 /// Many clients that come, compute a little, and go.
-fn clients(site: &Site) {
+fn clients(site: &TestSite) {
     let start = Instant::now();
     std::thread::scope(|scope| {
         for number in 0..100_i64 {

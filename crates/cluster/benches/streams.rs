@@ -1,6 +1,6 @@
-//! Why elements travel in frames of our own: the same bytes by blocking sockets, by frames of 4 MiB,
-//! and by a stream of gRPC with messages of 4 MiB and large windows. Two streams at once, in turns
-//! within one run; every receiver has the bytes in one piece in the end.
+//! Why elements travel in frames of our own: the same bytes by blocking sockets, by frames of 4
+//! MiB, and by a stream of gRPC with messages of 4 MiB and large windows. Two streams at once, in
+//! turns within one run; every receiver has the bytes contiguous in the end.
 #![allow(clippy::print_stdout, reason = "prints figures")]
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on should stop")]
 
@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use pantile_comm_net::{Connection, Greeting, Hub, HubOptions, Secret, Security, dial, random_id};
+use pantile_comm_net::{
+    Connection, Handshake, Listener, ListenerOptions, Secret, Security, connect, random_id,
+};
 use prost::Message;
 use prost::bytes::Bytes;
 use tokio::runtime::Runtime;
@@ -41,7 +43,7 @@ fn main() {
     for _ in 0..TURNS {
         times[0].push(by_sockets(&mut raw, &from, &rooms));
         times[1].push(by_frames(&mut framed, &from, &rooms));
-        times[2].push(grpc.carry(&whole));
+        times[2].push(grpc.with_connections(&whole));
     }
     println!("{} MiB in two streams; medians of {TURNS} turns; a ratio is raw TCP by ours\n", 128);
     let [raw, framed, grpc] = times.map(|mut times| {
@@ -92,19 +94,20 @@ fn by_sockets(ends: &mut [(TcpStream, TcpStream)], from: &[u8], rooms: &Rooms) -
 }
 
 fn connections() -> Vec<(Connection, Connection)> {
-    let hub = Hub::listen("127.0.0.1:0", Security::Plain, HubOptions::default()).unwrap();
+    let data_listener =
+        Listener::listen("127.0.0.1:0", Security::Plain, ListenerOptions::default()).unwrap();
     let (sender, taken): (_, Receiver<Connection>) = channel();
     let sender = Mutex::new(sender);
-    hub.on_connect(
+    data_listener.on_connect(
         1,
         |_| true,
         move |_, connection| sender.lock().unwrap().send(connection).unwrap(),
     );
     let (id, secret) = (random_id().unwrap(), Secret::random().unwrap());
-    let greeting = Greeting { kind: 1, id, secret, note: Vec::new() };
-    let (address, deadline) = (hub.address().to_string(), Duration::from_secs(30));
+    let handshake = Handshake { kind: 1, id, secret, payload: Vec::new() };
+    let (address, deadline) = (data_listener.address().to_string(), Duration::from_secs(30));
     let pair = |_| {
-        let there = dial(&address, &Security::Plain, &greeting, deadline).unwrap();
+        let there = connect(&address, &Security::Plain, &handshake, deadline).unwrap();
         (there, taken.recv_timeout(deadline).unwrap())
     };
     (0..2).map(pair).collect()
@@ -116,7 +119,7 @@ fn by_frames(ends: &mut [(Connection, Connection)], from: &[u8], rooms: &Rooms) 
         |there| from.chunks(FRAME).for_each(|part| there.send(1, &[], &[part]).unwrap()),
         |here, number| {
             for part in rooms[number].lock().unwrap().chunks_mut(FRAME) {
-                here.receiver().receive_head().unwrap();
+                here.receiver().receive_header().unwrap();
                 here.receiver().receive_body(part).unwrap();
             }
         },
@@ -125,7 +128,7 @@ fn by_frames(ends: &mut [(Connection, Connection)], from: &[u8], rooms: &Rooms) 
 
 /// A message with a part of the bytes.
 #[derive(Clone, PartialEq, Message)]
-struct Part {
+struct BenchPart {
     #[prost(uint64, tag = "1")]
     stream: u64,
     #[prost(bytes = "bytes", tag = "2")]
@@ -140,11 +143,11 @@ struct Came {}
 #[derive(Clone)]
 struct Taker(Rooms);
 
-impl ClientStreamingService<Part> for Taker {
+impl ClientStreamingService<BenchPart> for Taker {
     type Response = Came;
     type Future = BoxFuture<Response<Came>, Status>;
 
-    fn call(&mut self, request: Request<Streaming<Part>>) -> Self::Future {
+    fn call(&mut self, request: Request<Streaming<BenchPart>>) -> Self::Future {
         let rooms = Arc::clone(&self.0);
         Box::pin(async move {
             let (mut parts, mut at) = (request.into_inner(), 0);
@@ -175,7 +178,7 @@ impl Service<http::Request<Body>> for Taker {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let taker = self.clone();
         Box::pin(async move {
-            let codec = ProstCodec::<Came, Part>::default();
+            let codec = ProstCodec::<Came, BenchPart>::default();
             let mut grpc = Grpc::new(codec).max_decoding_message_size(2 * FRAME);
             Ok(grpc.client_streaming(taker, request).await)
         })
@@ -214,20 +217,20 @@ impl Carriers {
         Self { _server: server, channels: (0..2).map(channel).collect() }
     }
 
-    fn carry(&self, whole: &Bytes) -> Duration {
+    fn with_connections(&self, whole: &Bytes) -> Duration {
         let start = Instant::now();
         std::thread::scope(|scope| {
             for (stream, (runtime, channel)) in (0_u64..).zip(&self.channels) {
                 scope.spawn(move || {
-                    let parts: Vec<Part> = (0..BYTES / FRAME)
+                    let parts: Vec<BenchPart> = (0..BYTES / FRAME)
                         .map(|at| whole.slice(at * FRAME..(at + 1) * FRAME))
-                        .map(|bytes| Part { stream, bytes })
+                        .map(|bytes| BenchPart { stream, bytes })
                         .collect();
                     runtime.block_on(async {
                         let mut grpc = tonic::client::Grpc::new(channel.clone());
                         grpc.ready().await.unwrap();
                         let path = http::uri::PathAndQuery::from_static("/bench.Taker/Take");
-                        let codec = ProstCodec::<Part, Came>::default();
+                        let codec = ProstCodec::<BenchPart, Came>::default();
                         let request = Request::new(tokio_stream::iter(parts));
                         grpc.client_streaming(request, path, codec).await.unwrap();
                     });

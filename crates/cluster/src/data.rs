@@ -7,7 +7,7 @@
 //! BODY … BODY                      ────►
 //!                                  ◄────  DONE | FAULT text
 //! GET  rank, array                 ────►
-//!                                  ◄────  HEAD type, elements | FAULT text
+//!                                  ◄────  SIZE type, elements | FAULT text
 //!                                  ◄────  BODY … BODY
 //! ```
 
@@ -19,7 +19,7 @@ pub(crate) const KIND: u16 = 1;
 
 pub(crate) const PUT: u16 = 1;
 pub(crate) const GET: u16 = 2;
-pub(crate) const HEAD: u16 = 3;
+pub(crate) const SIZE: u16 = 3;
 pub(crate) const BODY: u16 = 4;
 pub(crate) const DONE: u16 = 5;
 pub(crate) const FAULT: u16 = 6;
@@ -33,7 +33,7 @@ pub(crate) enum DataError {
     /// The connection is over.
     Net(NetError),
     /// The other side says what is wrong; the connection goes on.
-    Said(String),
+    Rejected(String),
 }
 
 impl From<NetError> for DataError {
@@ -46,19 +46,19 @@ impl std::fmt::Display for DataError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Net(error) => error.fmt(out),
-            Self::Said(reason) => out.write_str(reason),
+            Self::Rejected(reason) => out.write_str(reason),
         }
     }
 }
 
 /// What a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct About {
+pub(crate) struct ArrayKey {
     pub(crate) rank: u64,
     pub(crate) array: u64,
 }
 
-impl About {
+impl ArrayKey {
     pub(crate) fn encode(self) -> Vec<u8> {
         [self.rank.to_le_bytes(), self.array.to_le_bytes()].concat()
     }
@@ -113,18 +113,18 @@ pub(crate) fn receive_body(
     let receiver = connection.receiver();
     let tile = pool.filled(dtype, elements, |mut room| {
         while !room.is_empty() {
-            let (front, _) = receiver.receive_head()?;
-            if front.kind != BODY || front.body == 0 || front.body > room.len() {
-                let text = format!("got a frame of {} bytes, expected elements", front.body);
-                return Err(DataError::Said(text));
+            let (prefix, _) = receiver.receive_header()?;
+            if prefix.kind != BODY || prefix.body == 0 || prefix.body > room.len() {
+                let text = format!("got a frame of {} bytes, expected elements", prefix.body);
+                return Err(DataError::Rejected(text));
             }
-            let (part, rest) = room.split_at_mut(front.body);
+            let (part, rest) = room.split_at_mut(prefix.body);
             receiver.receive_body(part)?;
             room = rest;
         }
         Ok(())
     })?;
-    tile.ok_or_else(|| DataError::Said("got bytes that are no truth values".to_owned()))
+    tile.ok_or_else(|| DataError::Rejected("got bytes that are no truth values".to_owned()))
 }
 
 #[cfg(test)]
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn heads_are_read_as_they_were_written_and_others_refused() {
-        let about = About { rank: 3, array: u64::MAX };
-        assert_eq!(About::decode(&about.encode()), Some((about, &[][..])));
-        assert_eq!(About::decode(&about.encode()[..15]), None);
+        let key = ArrayKey { rank: 3, array: u64::MAX };
+        assert_eq!(ArrayKey::decode(&key.encode()), Some((key, &[][..])));
+        assert_eq!(ArrayKey::decode(&key.encode()[..15]), None);
         let size = encode_size(DType::C64, 5);
         assert_eq!(decode_size(&size, 40), Ok((DType::C64, 5)));
         assert!(decode_size(&size, 39).unwrap_err().contains("at most 39 bytes"));

@@ -1,12 +1,13 @@
-//! Who moves the messages of the control plane: whoever waits for one, and a keeper while nobody does.
+//! What moves the messages of the control plane: the thread that waits for one, and a background
+//! poller while no thread does.
 //!
 //! ```text
-//!   caller   ── asks ── waits, and moves everything itself ── has its answer
-//!   keeper   ──────────────── sleeps ──────────────────────── ── moves, until somebody wants to
+//!   caller              ── requests ── waits, and moves everything itself ── has its reply
+//!   background poller   ──────────────── sleeps ──────────────────────────── moves, until the next call
 //! ```
 //!
-//! So a question and its answer wake no other thread of this process, and signs of life are answered
-//! however long nobody asks.
+//! So a request and its reply wake no other thread of this process, and heartbeats (HTTP/2 pings)
+//! are answered however long the caller computes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,8 +19,8 @@ use tokio::sync::Notify;
 
 use crate::ClusterError;
 
-/// After so long without a call the keeper takes over. Signs of life are due after seconds.
-const LULL: Duration = Duration::from_millis(50);
+/// After so long without a call the background poller takes over. Heartbeats are due after seconds.
+const IDLE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// A runtime of one thread: the one that waits for what it does.
 pub(crate) fn runtime() -> Result<Runtime, ClusterError> {
@@ -32,43 +33,44 @@ fn here(error: &std::io::Error) -> ClusterError {
     ClusterError::Connect { address, reason }
 }
 
-/// A runtime that callers drive while they wait, and a keeper otherwise.
+/// A runtime that callers drive while they wait, and a background poller otherwise.
 pub(crate) struct Driver {
     /// None once it is dropped.
-    shared: Option<Arc<Shared>>,
-    keeper: Option<JoinHandle<()>>,
+    shared: Option<Arc<DriverShared>>,
+    poller: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct DriverShared {
     runtime: Runtime,
     /// Calls that have begun, and that have ended.
     begun: AtomicU64,
     ended: AtomicU64,
-    /// The keeper drives, or is about to.
-    keeping: AtomicBool,
-    /// The keeper should let somebody else drive.
-    leave: Notify,
-    /// Nobody calls soon: the keeper need not wait to see.
-    alone: AtomicBool,
-    over: AtomicBool,
+    /// The background poller drives, or is about to.
+    polling: AtomicBool,
+    /// The background poller should let a caller drive.
+    yield_to_caller: Notify,
+    /// No call is expected soon: the background poller need not wait to see.
+    unattended: AtomicBool,
+    stopping: AtomicBool,
 }
 
 impl Driver {
-    /// A runtime with its keeper, who drives until somebody calls.
+    /// A runtime with its background poller, which drives until the first call.
     pub(crate) fn start() -> Result<Self, ClusterError> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(DriverShared {
             runtime: runtime()?,
             begun: AtomicU64::new(0),
             ended: AtomicU64::new(0),
-            keeping: AtomicBool::new(false),
-            leave: Notify::new(),
-            alone: AtomicBool::new(false),
-            over: AtomicBool::new(false),
+            polling: AtomicBool::new(false),
+            yield_to_caller: Notify::new(),
+            unattended: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
         });
         let inside = Arc::clone(&shared);
-        let keeper = std::thread::Builder::new().name("network".to_owned());
-        let keeper = keeper.spawn(move || inside.keep()).map_err(|error| here(&error))?;
-        Ok(Self { shared: Some(shared), keeper: Some(keeper) })
+        let poller = std::thread::Builder::new().name("network".to_owned());
+        let poller =
+            poller.spawn(move || inside.poll_in_background()).map_err(|error| here(&error))?;
+        Ok(Self { shared: Some(shared), poller: Some(poller) })
     }
 
     /// Drives everything until this is done.
@@ -78,64 +80,65 @@ impl Driver {
     pub(crate) fn run<F: Future>(&self, work: F) -> F::Output {
         let shared = self.shared.as_ref().expect("it is dropped only once");
         shared.begun.fetch_add(1, Ordering::SeqCst);
-        if shared.keeping.load(Ordering::SeqCst) {
-            shared.leave.notify_one();
+        if shared.polling.load(Ordering::SeqCst) {
+            shared.yield_to_caller.notify_one();
         }
-        let _end = End(shared);
+        let _end = CallEnd(shared);
         shared.runtime.block_on(work)
     }
 
-    /// Leaves everything to the keeper, at once.
-    pub(crate) fn leave(&self) {
-        if let (Some(shared), Some(keeper)) = (&self.shared, &self.keeper) {
-            shared.alone.store(true, Ordering::SeqCst);
-            keeper.thread().unpark();
+    /// Leaves everything to the background poller, at once.
+    pub(crate) fn leave_to_poller(&self) {
+        if let (Some(shared), Some(poller)) = (&self.shared, &self.poller) {
+            shared.unattended.store(true, Ordering::SeqCst);
+            poller.thread().unpark();
         }
     }
 }
 
 /// Counts the end of a call, also of one that panics.
-struct End<'a>(&'a Shared);
+struct CallEnd<'a>(&'a DriverShared);
 
-impl Drop for End<'_> {
+impl Drop for CallEnd<'_> {
     fn drop(&mut self) {
         self.0.ended.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-impl Shared {
-    /// Drives while nobody else does.
-    fn keep(&self) {
+impl DriverShared {
+    /// Drives while no caller does.
+    fn poll_in_background(&self) {
         let mut seen = 0;
-        while !self.over.load(Ordering::SeqCst) {
+        while !self.stopping.load(Ordering::SeqCst) {
             let ended = self.ended.load(Ordering::SeqCst);
-            let unused = ended == seen || self.alone.swap(false, Ordering::SeqCst);
+            let unused = ended == seen || self.unattended.swap(false, Ordering::SeqCst);
             let quiet = unused && self.begun.load(Ordering::SeqCst) == ended;
             seen = ended;
             if !quiet {
-                std::thread::park_timeout(LULL);
+                std::thread::park_timeout(IDLE_TIMEOUT);
                 continue;
             }
-            // Either a caller sees that the keeper drives, or the keeper sees the call.
-            self.keeping.store(true, Ordering::SeqCst);
+            // Either a caller sees that the background poller drives, or the background poller sees
+            // the call.
+            self.polling.store(true, Ordering::SeqCst);
             let called = self.begun.load(Ordering::SeqCst) != ended;
-            if !called && !self.over.load(Ordering::SeqCst) {
-                self.runtime.block_on(self.leave.notified());
+            if !called && !self.stopping.load(Ordering::SeqCst) {
+                self.runtime.block_on(self.yield_to_caller.notified());
             }
-            self.keeping.store(false, Ordering::SeqCst);
+            self.polling.store(false, Ordering::SeqCst);
         }
     }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        let (Some(shared), Some(keeper)) = (self.shared.take(), self.keeper.take()) else { return };
-        shared.over.store(true, Ordering::SeqCst);
-        shared.leave.notify_one();
-        keeper.thread().unpark();
-        let _ = keeper.join();
+        let (Some(shared), Some(poller)) = (self.shared.take(), self.poller.take()) else { return };
+        shared.stopping.store(true, Ordering::SeqCst);
+        shared.yield_to_caller.notify_one();
+        poller.thread().unpark();
+        let _ = poller.join();
         if let Some(shared) = Arc::into_inner(shared) {
-            // A name that is being looked up may take long; nobody wants to know it any more.
+            // A name that is being looked up may take long; it is not needed any more.
             shared.runtime.shutdown_background();
         }
     }
@@ -150,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_and_the_keeper_drive_in_turns() {
+    fn callers_and_the_background_poller_drive_in_turns() {
         let driver = Driver::start().unwrap();
         let turns = Arc::new(AtomicU64::new(0));
         for round in 1..=3 {
@@ -162,8 +165,8 @@ mod tests {
                     own.fetch_add(1, Ordering::SeqCst);
                 });
             });
-            soon("the keeper", || (turns.load(Ordering::SeqCst) == round).then_some(()));
-            // The keeper drives now, and lets a caller in.
+            soon("the background poller", || (turns.load(Ordering::SeqCst) == round).then_some(()));
+            // The background poller drives now, and lets a caller in.
             assert_eq!(
                 driver.run(async {
                     tokio::task::yield_now().await;

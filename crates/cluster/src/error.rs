@@ -8,7 +8,7 @@ use pantile_comm_net::NetError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClusterError {
-    /// Nobody answers there, or not in the way that is expected.
+    /// No process answers there, or not in the way that is expected.
     Connect {
         /// Where.
         address: String,
@@ -22,7 +22,7 @@ pub enum ClusterError {
         /// What happened.
         reason: String,
     },
-    /// Listening there without certificates would let everybody in.
+    /// Listening there without certificates would admit any client.
     Unprotected {
         /// Where.
         address: String,

@@ -1,4 +1,5 @@
-//! Who may talk to whom: nobody beyond this machine, unless certificates or somebody's word say so.
+//! Authentication: processes of this machine alone, unless certificates or an explicit option say
+//! otherwise.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -73,7 +74,7 @@ impl Guard {
         self
     }
 
-    /// Nothing is protected, anywhere: only for networks that somebody vouches for.
+    /// Nothing is protected, anywhere: only for networks that the user trusts.
     #[must_use]
     pub fn insecure(mut self) -> Self {
         if matches!(self.security, Security::Plain) {
@@ -88,7 +89,7 @@ impl Guard {
         &self.security
     }
 
-    /// Refuses to listen where everybody could come.
+    /// Refuses to listen where any process could connect.
     pub(crate) fn check(&self, address: SocketAddr) -> Result<(), ClusterError> {
         let loopback = address.ip().to_canonical().is_loopback();
         match self.security {
@@ -99,7 +100,7 @@ impl Guard {
         }
     }
 
-    /// A server for guests that are protected already.
+    /// A server for connections that are protected already.
     pub(crate) fn server(&self) -> Server {
         Server::builder()
             .http2_keepalive_interval(Some(ALIVE))
@@ -134,7 +135,7 @@ impl Guard {
         endpoint.connect().await.map_err(|error| failed(causes(&error)))
     }
 
-    /// Why the first call at `HOST:PORT` got no answer: a refusal, or somebody who speaks otherwise.
+    /// Why the first call at `HOST:PORT` got no answer: a refusal, or another protocol.
     pub(crate) fn unanswered(&self, address: &str, status: &Status) -> ClusterError {
         let reason = status.message();
         match (status.code(), &self.pem) {
@@ -152,12 +153,12 @@ impl Guard {
         }
     }
 
-    /// Who looks at the token of those that come.
-    pub(crate) fn gate(&self, refusals: &Arc<Refusals>) -> Gate {
-        Gate { token: self.token(), refusals: Arc::clone(refusals) }
+    /// The check of the tokens of incoming calls.
+    pub(crate) fn token_check(&self, refusals: &Arc<Refusals>) -> TokenCheck {
+        TokenCheck { token: self.token(), refusals: Arc::clone(refusals) }
     }
 
-    /// What shows the token on one side, and looks at it on the other.
+    /// What sends the token on one side, and checks it on the other.
     pub(crate) fn token(&self) -> Token {
         Token(self.token.clone())
     }
@@ -179,7 +180,9 @@ fn causes(error: &dyn std::error::Error) -> String {
 
 /// Where a call comes from.
 pub(crate) fn caller<T>(request: &Request<T>) -> String {
-    request.remote_addr().map_or_else(|| "somebody".to_owned(), |address| address.to_string())
+    request
+        .remote_addr()
+        .map_or_else(|| "an unknown address".to_owned(), |address| address.to_string())
 }
 
 /// Shows the token with every call.
@@ -197,14 +200,14 @@ impl Interceptor for Token {
     }
 }
 
-/// Lets only those in who show the token, if there is one.
+/// Admits only calls that have the token, if there is one.
 #[derive(Clone)]
-pub(crate) struct Gate {
+pub(crate) struct TokenCheck {
     token: Token,
     refusals: Arc<Refusals>,
 }
 
-impl Interceptor for Gate {
+impl Interceptor for TokenCheck {
     fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
         let Some(token) = &self.token.0 else { return Ok(request) };
         let shown = request.metadata().get("authorization").and_then(|value| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! Who comes to a listener of the control plane: protected first, and noted if that fails.
+//! Incoming connections of the control plane: the TLS handshake first, and a note if that fails.
 
 use std::io;
 use std::pin::Pin;
@@ -28,23 +28,23 @@ const SHAKING_MAX: usize = 256;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A connection to a server.
-pub(crate) enum Guest {
+pub(crate) enum ServerStream {
     Plain(TcpStream),
     Protected(Box<TlsStream<TcpStream>>),
 }
 
-/// Who comes to a listener, protected as the guard says. Who shows no certificate of this cluster is
-/// noted. Ends when nobody takes guests any more.
+/// The connections of a listener, protected as the guard says. One without a certificate of this
+/// cluster is noted. Ends when no server takes connections any more.
 pub(crate) fn incoming(
     listener: TcpListener,
     guard: &Guard,
     refusals: &Arc<Refusals>,
-) -> ReceiverStream<io::Result<Guest>> {
+) -> ReceiverStream<io::Result<ServerStream>> {
     let acceptor = match guard.security() {
         Security::Tls(tls) => Some(TlsAcceptor::from(tls.server_for(&[b"h2"]))),
         _ => None,
     };
-    let (bring, guests) = mpsc::channel(16);
+    let (bring, streams) = mpsc::channel(16);
     let refusals = Arc::clone(refusals);
     tokio::spawn(async move {
         let shaking = Arc::new(Semaphore::new(SHAKING_MAX));
@@ -61,7 +61,7 @@ pub(crate) fn incoming(
             // is gone already says so when it is used.
             let _ = socket.set_nodelay(true);
             let Some(acceptor) = acceptor.clone() else {
-                let _ = bring.send(Ok(Guest::Plain(socket))).await;
+                let _ = bring.send(Ok(ServerStream::Plain(socket))).await;
                 continue;
             };
             let Ok(turn) = Arc::clone(&shaking).try_acquire_owned() else {
@@ -72,7 +72,7 @@ pub(crate) fn incoming(
             tokio::spawn(async move {
                 match tokio::time::timeout(HANDSHAKE, acceptor.accept(socket)).await {
                     Ok(Ok(stream)) => {
-                        let _ = bring.send(Ok(Guest::Protected(Box::new(stream)))).await;
+                        let _ = bring.send(Ok(ServerStream::Protected(Box::new(stream)))).await;
                     }
                     Ok(Err(error)) => refusals.note(&address, &unprotected(&error)),
                     Err(_) => refusals.note(&address, &"it showed no certificate in time"),
@@ -81,14 +81,14 @@ pub(crate) fn incoming(
             });
         }
     });
-    ReceiverStream::new(guests)
+    ReceiverStream::new(streams)
 }
 
 fn unprotected(error: &io::Error) -> String {
     format!("not protected as it should be: {error}")
 }
 
-impl Connected for Guest {
+impl Connected for ServerStream {
     type ConnectInfo = TcpConnectInfo;
 
     fn connect_info(&self) -> TcpConnectInfo {
@@ -99,7 +99,7 @@ impl Connected for Guest {
     }
 }
 
-impl AsyncRead for Guest {
+impl AsyncRead for ServerStream {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -112,7 +112,7 @@ impl AsyncRead for Guest {
     }
 }
 
-impl AsyncWrite for Guest {
+impl AsyncWrite for ServerStream {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

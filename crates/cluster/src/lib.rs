@@ -1,20 +1,21 @@
 //! A coordinator and workers: array programs run where the data is, for clients that are elsewhere.
 //!
 //! ```text
-//!  client ──gRPC── coordinator ──gRPC── worker      programs (once), runs, signs of life
+//!  client ──gRPC── coordinator ──gRPC── worker      programs (once), runs, heartbeats
 //!     └──────── frames of a few MiB ──────┘         elements, up and down
 //!                          worker ── worker         halos and movements, over `comm-net`
 //! ```
 //!
-//! A client opens a session: a world of ranks that workers host. Programs travel as text, once; then
-//! they are named by their hash. Arrays stay with the ranks until nobody refers to them any more, and
-//! ranks talk to each other directly, never through the coordinator. What one client has, no other
-//! sees.
+//! A client opens a session: a world of ranks that workers host. Programs travel as text, once;
+//! then they are named by their hash. Arrays stay with the ranks until the client does not refer to
+//! them any more, and ranks talk to each other directly, never through the coordinator. What one
+//! client has, no other sees.
 //!
 //! Must never contain what array operations mean; elements never pass the coordinator.
 //!
 //! Read [`Cluster`] first, then [`Worker`] and [`Coordinator`].
 
+mod bounded_cache;
 mod client;
 mod coordinator;
 mod data;
@@ -22,7 +23,6 @@ mod driver;
 mod error;
 mod guard;
 mod incoming;
-mod recent;
 mod refusals;
 pub mod wire;
 mod worker;

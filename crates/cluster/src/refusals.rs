@@ -1,4 +1,4 @@
-//! Who was refused, and why: counted, and told to somebody, but not again and again.
+//! Refusals: counted, and reported with a rate limit.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Who is told of refusals, a line each.
+/// What is called for refusals, with a line each.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Most lines in [`WHILE`]: whoever knocks a million times fills no disk.
+/// Most lines in [`WHILE`] (a rate limit): a client that tries a million times fills no disk.
 const LINES_MAX: usize = 10;
 
 /// See [`LINES_MAX`].
@@ -21,22 +21,22 @@ const REASON_MAX: usize = 300;
 /// Everything that was refused.
 pub(crate) struct Refusals {
     count: AtomicU64,
-    told: Mutex<Told>,
+    limiter: Mutex<LineLimiter>,
     tell: Option<Tell>,
 }
 
 /// What was told lately.
 #[derive(Default)]
-struct Told {
+struct LineLimiter {
     /// When, oldest first.
     lines: VecDeque<Instant>,
     /// How many were not told since the last line.
-    untold: u64,
+    suppressed: u64,
 }
 
 impl Refusals {
     pub(crate) fn new(tell: Option<Tell>) -> Arc<Self> {
-        Arc::new(Self { count: AtomicU64::new(0), told: Mutex::default(), tell })
+        Arc::new(Self { count: AtomicU64::new(0), limiter: Mutex::default(), tell })
     }
 
     /// How many there were so far.
@@ -44,15 +44,15 @@ impl Refusals {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Somebody was refused. Reasons never have tokens in them.
+    /// A connection or request was refused. Reasons never have tokens in them.
     pub(crate) fn note(&self, whom: &dyn Display, reason: &dyn Display) {
         self.count.fetch_add(1, Ordering::Relaxed);
         let Some(tell) = &self.tell else { return };
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let untold = told.next(Instant::now());
-        drop(told);
-        if let Some(untold) = untold {
-            let more = match untold {
+        let mut limiter = self.limiter.lock().unwrap_or_else(PoisonError::into_inner);
+        let suppressed = limiter.next(Instant::now());
+        drop(limiter);
+        if let Some(suppressed) = suppressed {
+            let more = match suppressed {
                 0 => String::new(),
                 count => format!(" (and {count} more since the last line)"),
             };
@@ -61,18 +61,18 @@ impl Refusals {
     }
 }
 
-impl Told {
+impl LineLimiter {
     /// Whether one more line is told now, and how many were not told before it.
     fn next(&mut self, now: Instant) -> Option<u64> {
         while self.lines.front().is_some_and(|line| now.saturating_duration_since(*line) >= WHILE) {
             self.lines.pop_front();
         }
         if self.lines.len() >= LINES_MAX {
-            self.untold += 1;
+            self.suppressed += 1;
             return None;
         }
         self.lines.push_back(now);
-        Some(std::mem::take(&mut self.untold))
+        Some(std::mem::take(&mut self.suppressed))
     }
 }
 
@@ -94,16 +94,16 @@ mod tests {
 
     #[test]
     fn ten_lines_a_minute_and_all_are_counted() {
-        let (start, mut told) = (Instant::now(), Told::default());
+        let (start, mut limiter) = (Instant::now(), LineLimiter::default());
         let at = |second: u64| start + Duration::from_secs(second);
         for second in 0..10 {
-            assert_eq!(told.next(at(second)), Some(0));
+            assert_eq!(limiter.next(at(second)), Some(0));
         }
-        assert_eq!([told.next(at(20)), told.next(at(59))], [None, None]);
-        assert_eq!(told.next(at(60)), Some(2), "the first is a minute ago");
-        assert_eq!(told.next(at(60)), None);
-        assert_eq!(told.next(at(61)), Some(1));
-        assert_eq!(told.next(at(200)), Some(0));
+        assert_eq!([limiter.next(at(20)), limiter.next(at(59))], [None, None]);
+        assert_eq!(limiter.next(at(60)), Some(2), "the first is a minute ago");
+        assert_eq!(limiter.next(at(60)), None);
+        assert_eq!(limiter.next(at(61)), Some(1));
+        assert_eq!(limiter.next(at(200)), Some(0));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What travels on the control plane: small messages, bounded in size. Elements travel elsewhere.
 //!
 //! ```text
-//! client ── Ask ──► coordinator ── Order ──► worker
-//!        ◄─ Answer ─            ◄── Say ────
+//! client ── ClientRequest ──► coordinator ── WorkerOrder ───► worker
+//!        ◄── ClientReply ───              ◄─ WorkerReport ───
 //! ```
 #![allow(missing_docs, reason = "fields of messages are named after what they carry")]
 
@@ -17,12 +17,12 @@ pub const MESSAGE_MAX: usize = 16 << 20;
 /// Longest text of a program.
 pub const PROGRAM_MAX: usize = 8 << 20;
 
-/// Programs that a session may name at a time; whoever sends more says the oldest again.
+/// Programs that a session may name at a time; a client that sends more sends the oldest again.
 pub const PROGRAMS_MAX: usize = 4096;
 
 /// Why something was not done.
 #[derive(Clone, PartialEq, Message)]
-pub struct Fault {
+pub struct WireFault {
     #[prost(enumeration = "FaultKind", tag = "1")]
     pub kind: i32,
     #[prost(string, tag = "2")]
@@ -43,9 +43,9 @@ pub enum FaultKind {
     WorkerLost = 2,
 }
 
-/// What a worker says of itself when it comes.
+/// What a worker says of itself when it registers.
 #[derive(Clone, PartialEq, Message)]
-pub struct Hello {
+pub struct Registration {
     #[prost(uint32, tag = "1")]
     pub version: u32,
     #[prost(string, tag = "2")]
@@ -66,7 +66,7 @@ pub struct Hello {
 
 /// A rank of a world: the worker that hosts it, and where its elements are sent.
 #[derive(Clone, PartialEq, Message)]
-pub struct Seat {
+pub struct RankHost {
     #[prost(string, tag = "1")]
     pub worker: String,
     #[prost(string, tag = "2")]
@@ -78,7 +78,7 @@ pub struct Seat {
 pub struct Join {
     #[prost(uint64, tag = "1")]
     pub session: u64,
-    /// Sixteen bytes that nobody guesses.
+    /// Sixteen bytes that cannot be guessed.
     #[prost(bytes = "vec", tag = "2")]
     pub world: Vec<u8>,
     #[prost(bytes = "vec", tag = "3")]
@@ -86,7 +86,7 @@ pub struct Join {
     #[prost(uint64, repeated, tag = "4")]
     pub own: Vec<u64>,
     #[prost(message, repeated, tag = "5")]
-    pub seats: Vec<Seat>,
+    pub hosts: Vec<RankHost>,
     /// Bytes that each rank may use.
     #[prost(uint64, tag = "6")]
     pub memory: u64,
@@ -94,7 +94,7 @@ pub struct Join {
 
 /// A program, known by the hash of its text from then on.
 #[derive(Clone, PartialEq, Message)]
-pub struct Program {
+pub struct ProgramText {
     #[prost(uint64, tag = "1")]
     pub session: u64,
     #[prost(bytes = "vec", tag = "2")]
@@ -105,7 +105,7 @@ pub struct Program {
 
 /// A number that is an argument.
 #[derive(Clone, PartialEq, Message)]
-pub struct Number {
+pub struct ScalarArgument {
     #[prost(string, tag = "1")]
     pub dtype: String,
     #[prost(bytes = "vec", tag = "2")]
@@ -114,7 +114,7 @@ pub struct Number {
 
 /// A program to be run on arrays.
 #[derive(Clone, PartialEq, Message)]
-pub struct Run {
+pub struct RunRequest {
     #[prost(uint64, tag = "1")]
     pub session: u64,
     #[prost(uint64, tag = "2")]
@@ -122,7 +122,7 @@ pub struct Run {
     #[prost(bytes = "vec", tag = "3")]
     pub program: Vec<u8>,
     #[prost(message, repeated, tag = "4")]
-    pub numbers: Vec<Number>,
+    pub numbers: Vec<ScalarArgument>,
     #[prost(uint64, repeated, tag = "5")]
     pub arguments: Vec<u64>,
     #[prost(uint64, repeated, tag = "6")]
@@ -131,9 +131,9 @@ pub struct Run {
     pub forget: Vec<u64>,
 }
 
-/// Arrays that nobody needs any more.
+/// Arrays that are not needed any more.
 #[derive(Clone, PartialEq, Message)]
-pub struct Free {
+pub struct FreeArrays {
     #[prost(uint64, tag = "1")]
     pub session: u64,
     #[prost(uint64, repeated, tag = "2")]
@@ -142,7 +142,7 @@ pub struct Free {
 
 /// How many threads each rank has from now on.
 #[derive(Clone, PartialEq, Message)]
-pub struct Threads {
+pub struct SetThreads {
     #[prost(uint64, tag = "1")]
     pub session: u64,
     #[prost(uint64, tag = "2")]
@@ -151,12 +151,12 @@ pub struct Threads {
 
 /// Something about a session, and nothing else to say.
 #[derive(Clone, PartialEq, Message)]
-pub struct Session {
+pub struct SessionRef {
     #[prost(uint64, tag = "1")]
     pub session: u64,
 }
 
-/// What a rank has to say about an order.
+/// What a rank reports about an order.
 #[derive(Clone, PartialEq, Message)]
 pub struct Done {
     #[prost(uint64, tag = "1")]
@@ -167,7 +167,7 @@ pub struct Done {
     #[prost(uint64, tag = "3")]
     pub rank: u64,
     #[prost(message, optional, tag = "4")]
-    pub fault: Option<Fault>,
+    pub fault: Option<WireFault>,
 }
 
 /// What ranks have done so far.
@@ -192,9 +192,9 @@ pub struct Counts {
     pub stored: u64,
 }
 
-/// A sign of life.
+/// A heartbeat.
 #[derive(Clone, PartialEq, Message)]
-pub struct Beat {
+pub struct Heartbeat {
     #[prost(uint64, tag = "1")]
     pub stored: u64,
     #[prost(uint64, tag = "2")]
@@ -209,61 +209,57 @@ pub struct Beat {
 
 /// From a worker.
 #[derive(Clone, PartialEq, Message)]
-pub struct Say {
-    #[prost(oneof = "say::What", tags = "1, 2, 3, 4")]
-    pub what: Option<say::What>,
+pub struct WorkerReport {
+    #[prost(oneof = "ReportKind", tags = "1, 2, 3, 4")]
+    pub kind: Option<ReportKind>,
 }
 
-pub mod say {
-    #[derive(Clone, PartialEq, super::Oneof)]
-    pub enum What {
-        #[prost(message, tag = "1")]
-        Hello(super::Hello),
-        #[prost(message, tag = "2")]
-        Done(super::Done),
-        #[prost(message, tag = "3")]
-        Counts(super::Counts),
-        #[prost(message, tag = "4")]
-        Beat(super::Beat),
-    }
+#[derive(Clone, PartialEq, Oneof)]
+pub enum ReportKind {
+    #[prost(message, tag = "1")]
+    Register(Registration),
+    #[prost(message, tag = "2")]
+    Done(Done),
+    #[prost(message, tag = "3")]
+    Counts(Counts),
+    #[prost(message, tag = "4")]
+    Heartbeat(Heartbeat),
 }
 
 /// To a worker.
 #[derive(Clone, PartialEq, Message)]
-pub struct Order {
-    #[prost(oneof = "order::What", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
-    pub what: Option<order::What>,
+pub struct WorkerOrder {
+    #[prost(oneof = "OrderKind", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    pub kind: Option<OrderKind>,
 }
 
-pub mod order {
-    #[derive(Clone, PartialEq, super::Oneof)]
-    pub enum What {
-        /// The name that the worker has from now on.
-        #[prost(string, tag = "1")]
-        Welcome(String),
-        #[prost(message, tag = "2")]
-        Join(super::Join),
-        #[prost(message, tag = "3")]
-        Program(super::Program),
-        #[prost(message, tag = "4")]
-        Run(super::Run),
-        #[prost(message, tag = "5")]
-        Free(super::Free),
-        #[prost(message, tag = "6")]
-        Threads(super::Threads),
-        #[prost(message, tag = "7")]
-        Counts(super::Session),
-        #[prost(message, tag = "8")]
-        Leave(super::Session),
-        /// Bytes of memory that the worker may use from now on: its share of what is free.
-        #[prost(uint64, tag = "9")]
-        Memory(u64),
-    }
+#[derive(Clone, PartialEq, Oneof)]
+pub enum OrderKind {
+    /// The name that the worker has from now on.
+    #[prost(string, tag = "1")]
+    Welcome(String),
+    #[prost(message, tag = "2")]
+    Join(Join),
+    #[prost(message, tag = "3")]
+    Program(ProgramText),
+    #[prost(message, tag = "4")]
+    Run(RunRequest),
+    #[prost(message, tag = "5")]
+    Free(FreeArrays),
+    #[prost(message, tag = "6")]
+    Threads(SetThreads),
+    #[prost(message, tag = "7")]
+    Counts(SessionRef),
+    #[prost(message, tag = "8")]
+    Leave(SessionRef),
+    /// Bytes of memory that the worker may use from now on: its share of what is free.
+    #[prost(uint64, tag = "9")]
+    Memory(u64),
 }
 
-/// A client wants a world.
+/// A client requests a world.
 #[derive(Clone, PartialEq, Message)]
-pub struct Open {
+pub struct OpenSession {
     #[prost(uint32, tag = "1")]
     pub version: u32,
     /// Zero: as many as the workers like to host.
@@ -273,7 +269,7 @@ pub struct Open {
 
 /// A world that a client has got.
 #[derive(Clone, PartialEq, Message)]
-pub struct Opened {
+pub struct SessionOpened {
     #[prost(uint64, tag = "1")]
     pub session: u64,
     #[prost(bytes = "vec", tag = "2")]
@@ -281,7 +277,7 @@ pub struct Opened {
     #[prost(bytes = "vec", tag = "3")]
     pub secret: Vec<u8>,
     #[prost(message, repeated, tag = "4")]
-    pub seats: Vec<Seat>,
+    pub hosts: Vec<RankHost>,
 }
 
 /// What is known of a worker.
@@ -305,7 +301,7 @@ pub struct WorkerStatus {
 
 /// What is known of all workers.
 #[derive(Clone, PartialEq, Message)]
-pub struct Status {
+pub struct ClusterStatus {
     #[prost(message, repeated, tag = "1")]
     pub workers: Vec<WorkerStatus>,
     #[prost(uint64, tag = "2")]
@@ -317,61 +313,57 @@ pub struct Status {
 
 /// Nothing.
 #[derive(Clone, PartialEq, Message)]
-pub struct Nothing {}
+pub struct Empty {}
 
 /// From a client.
 #[derive(Clone, PartialEq, Message)]
-pub struct Ask {
-    #[prost(oneof = "ask::What", tags = "1, 2, 3, 4, 5, 6, 7")]
-    pub what: Option<ask::What>,
+pub struct ClientRequest {
+    #[prost(oneof = "RequestKind", tags = "1, 2, 3, 4, 5, 6, 7")]
+    pub kind: Option<RequestKind>,
 }
 
-pub mod ask {
-    #[derive(Clone, PartialEq, super::Oneof)]
-    pub enum What {
-        #[prost(message, tag = "1")]
-        Open(super::Open),
-        #[prost(message, tag = "2")]
-        Program(super::Program),
-        #[prost(message, tag = "3")]
-        Run(super::Run),
-        #[prost(message, tag = "4")]
-        Free(super::Free),
-        #[prost(message, tag = "5")]
-        Threads(super::Threads),
-        #[prost(message, tag = "6")]
-        Counts(super::Nothing),
-        #[prost(message, tag = "7")]
-        Status(super::Nothing),
-    }
+#[derive(Clone, PartialEq, Oneof)]
+pub enum RequestKind {
+    #[prost(message, tag = "1")]
+    Open(OpenSession),
+    #[prost(message, tag = "2")]
+    Program(ProgramText),
+    #[prost(message, tag = "3")]
+    Run(RunRequest),
+    #[prost(message, tag = "4")]
+    Free(FreeArrays),
+    #[prost(message, tag = "5")]
+    Threads(SetThreads),
+    #[prost(message, tag = "6")]
+    Counts(Empty),
+    #[prost(message, tag = "7")]
+    Status(Empty),
 }
 
 /// To a client.
 #[derive(Clone, PartialEq, Message)]
-pub struct Answer {
-    #[prost(oneof = "answer::What", tags = "1, 2, 3, 4, 5")]
-    pub what: Option<answer::What>,
+pub struct ClientReply {
+    #[prost(oneof = "ReplyKind", tags = "1, 2, 3, 4, 5")]
+    pub kind: Option<ReplyKind>,
 }
 
-pub mod answer {
-    #[derive(Clone, PartialEq, super::Oneof)]
-    pub enum What {
-        #[prost(message, tag = "1")]
-        Opened(super::Opened),
-        #[prost(message, tag = "2")]
-        Done(super::Done),
-        /// Sums over all ranks.
-        #[prost(message, tag = "3")]
-        Counts(super::Counts),
-        #[prost(message, tag = "4")]
-        Status(super::Status),
-        /// The session is over.
-        #[prost(message, tag = "5")]
-        Over(super::Fault),
-    }
+#[derive(Clone, PartialEq, Oneof)]
+pub enum ReplyKind {
+    #[prost(message, tag = "1")]
+    Opened(SessionOpened),
+    #[prost(message, tag = "2")]
+    Done(Done),
+    /// Sums over all ranks.
+    #[prost(message, tag = "3")]
+    Counts(Counts),
+    #[prost(message, tag = "4")]
+    Status(ClusterStatus),
+    /// The session is over.
+    #[prost(message, tag = "5")]
+    Over(WireFault),
 }
 
-impl Fault {
+impl WireFault {
     /// Not allowed, or not understood.
     #[must_use]
     pub fn refused(reason: impl Into<String>) -> Self {
@@ -394,8 +386,8 @@ impl Fault {
     }
 }
 
-impl From<Fault> for pantile_engine::Error {
-    fn from(fault: Fault) -> Self {
+impl From<WireFault> for pantile_engine::Error {
+    fn from(fault: WireFault) -> Self {
         match FaultKind::try_from(fault.kind) {
             Ok(FaultKind::WorkerLost) => {
                 Self::WorkerLost { worker: fault.worker, reason: fault.reason }

@@ -8,7 +8,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use mpi::ffi;
-use pantile_comm::{Call, CommError, Communicator, Memory, Options, Piece};
+use pantile_comm::{
+    CollectiveSignature, CommError, Communicator, MemoryBlock, MemorySlice, Options,
+};
 use pantile_comm_mpi::relaunch::relaunch;
 use pantile_comm_mpi::run;
 
@@ -36,12 +38,12 @@ fn main() {
 }
 
 /// Does something once.
-type Ours<'a> = dyn FnMut(&mut Communicator) -> Result<(), CommError> + 'a;
+type PantileExchange<'a> = dyn FnMut(&mut Communicator) -> Result<(), CommError> + 'a;
 
 /// One thing to measure, both ways.
 struct Contest<'a> {
     name: String,
-    ours: Box<Ours<'a>>,
+    ours: Box<PantileExchange<'a>>,
     theirs: Box<dyn FnMut() + 'a>,
     /// How often it is done in a sample, and the number of samples.
     repetitions: usize,
@@ -54,7 +56,7 @@ fn measure(mut world: Communicator) -> Result<(), CommError> {
         println!("{:24} {:>12} {:>12} {:>7}", "", "ours", "MPI", "ratio");
     }
     for bytes in [8, 64 << 10, 1 << 20, 64 << 20] {
-        let (out, room) = (Memory::zeroed(bytes).whole(), Memory::zeroed(bytes).whole());
+        let (out, room) = (MemoryBlock::zeroed(bytes).whole(), MemoryBlock::zeroed(bytes).whole());
         let repetitions = ((1 << 20) / bytes).clamp(1, REPETITIONS_MAX);
         contest(&mut world, exchange(peer, &out, &room, repetitions))?;
         contest(&mut world, one_way(peer, &out, &room, repetitions))?;
@@ -67,13 +69,13 @@ fn measure(mut world: Communicator) -> Result<(), CommError> {
 fn contest(world: &mut Communicator, mut contest: Contest<'_>) -> Result<(), CommError> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for sample in 0..contest.samples + 2 {
-        world.barrier(&Call::here("between samples", 0))?;
+        world.barrier(&CollectiveSignature::here("between samples", 0))?;
         let started = Instant::now();
         for _ in 0..contest.repetitions {
             (contest.ours)(world)?;
         }
         let ours_took = started.elapsed();
-        world.barrier(&Call::here("between samples", 0))?;
+        world.barrier(&CollectiveSignature::here("between samples", 0))?;
         let started = Instant::now();
         for _ in 0..contest.repetitions {
             (contest.theirs)();
@@ -97,8 +99,13 @@ fn contest(world: &mut Communicator, mut contest: Contest<'_>) -> Result<(), Com
 }
 
 /// Both ranks send and receive at once.
-fn exchange<'a>(peer: usize, out: &'a Piece, room: &'a Piece, repetitions: usize) -> Contest<'a> {
-    let call = Call::here("exchange", 1);
+fn exchange<'a>(
+    peer: usize,
+    out: &'a MemorySlice,
+    room: &'a MemorySlice,
+    repetitions: usize,
+) -> Contest<'a> {
+    let call = CollectiveSignature::here("exchange", 1);
     Contest {
         name: format!("exchange of {}", size(out.len())),
         ours: Box::new(move |world| {
@@ -115,8 +122,13 @@ fn exchange<'a>(peer: usize, out: &'a Piece, room: &'a Piece, repetitions: usize
 }
 
 /// There and back, one after the other; the time is that of both ways.
-fn one_way<'a>(peer: usize, out: &'a Piece, room: &'a Piece, repetitions: usize) -> Contest<'a> {
-    let call = Call::here("there and back", 1);
+fn one_way<'a>(
+    peer: usize,
+    out: &'a MemorySlice,
+    room: &'a MemorySlice,
+    repetitions: usize,
+) -> Contest<'a> {
+    let call = CollectiveSignature::here("there and back", 1);
     Contest {
         name: format!("there and back {}", size(out.len())),
         ours: Box::new(move |world| {
@@ -148,7 +160,7 @@ fn one_way<'a>(peer: usize, out: &'a Piece, room: &'a Piece, repetitions: usize)
 }
 
 fn barrier() -> Contest<'static> {
-    let call = Call::here("barrier", 1);
+    let call = CollectiveSignature::here("barrier", 1);
     Contest {
         name: "barrier".to_owned(),
         ours: Box::new(move |world| world.barrier(&call)),
@@ -161,9 +173,9 @@ fn barrier() -> Contest<'static> {
 
 /// The sum of a number of each rank: an exchange and an addition.
 fn sum(peer: usize) -> Contest<'static> {
-    let call = Call::here("sum", 1);
+    let call = CollectiveSignature::here("sum", 1);
     let mut total = 0.0;
-    let (out, room) = (Memory::zeroed(8).whole(), Memory::zeroed(8).whole());
+    let (out, room) = (MemoryBlock::zeroed(8).whole(), MemoryBlock::zeroed(8).whole());
     Contest {
         name: "sum of 8 bytes".to_owned(),
         ours: Box::new(move |world| {
@@ -182,7 +194,7 @@ fn sum(peer: usize) -> Contest<'static> {
     }
 }
 
-fn number(room: &Piece) -> f64 {
+fn number(room: &MemorySlice) -> f64 {
     // SAFETY: the wait for this room is over.
     let bytes = unsafe { room.as_slice() };
     f64::from_le_bytes(bytes.try_into().expect("eight bytes"))
@@ -200,9 +212,9 @@ fn raw_sum() {
 }
 
 /// `MPI_Irecv`, `MPI_Isend` and `MPI_Waitall`.
-fn raw_exchange(peer: usize, out: Option<&Piece>, room: Option<&Piece>) {
+fn raw_exchange(peer: usize, out: Option<&MemorySlice>, room: Option<&MemorySlice>) {
     let peer = i32::try_from(peer).expect("a rank");
-    let length = |piece: &Piece| i32::try_from(piece.len()).expect("short");
+    let length = |piece: &MemorySlice| i32::try_from(piece.len()).expect("short");
     // SAFETY: a constant of the library.
     let mut requests = [unsafe { ffi::RSMPI_REQUEST_NULL }; 2];
     if let Some(room) = room {

@@ -1,30 +1,30 @@
-//! Notices between ranks, and how the world ends.
+//! Control messages between ranks, and how the world ends.
 
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pantile_comm::{CommError, Failure, Memory, Piece, Rank};
+use pantile_comm::{CommError, Failure, MemoryBlock, MemorySlice, Rank};
 
-use crate::ffi::{self, Address, Comm, Request, int};
-use crate::notice::{NOTICE_BYTES, Notice};
-use crate::patience::Pauses;
-use crate::records::{Record, Use};
-use crate::world::World;
+use crate::backoff::ExitBackoff;
+use crate::control_message::{CONTROL_BYTES, MpiControlMessage};
+use crate::ffi::{self, Address, Comm, MpiRequest, int};
+use crate::records::{RecordUse, RequestRecord};
+use crate::world::MpiWorld;
 
-/// The tag of all notices.
+/// The tag of all control messages.
 const TAG: i32 = 0;
 
 /// How long one waits for a message of a rank that has left if it may be under way, and how long
 /// the last sends of a rank that leaves may take.
-pub(crate) const GRACE: Duration = Duration::from_millis(500);
+pub(crate) const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 /// How long a rank of a failed world waits for the others to leave before it ends.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const FAREWELL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What is known about a peer.
 #[derive(Default)]
-pub(crate) struct Peer {
+pub(crate) struct PeerCounts {
     /// Messages sent to it, and taken from it.
     pub(crate) sent: u64,
     pub(crate) taken: u64,
@@ -34,80 +34,83 @@ pub(crate) struct Peer {
 
 /// Whether anything can come from a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
+pub(crate) enum PeerPresence {
     /// It is there.
     There,
     /// It has left, but not everything that it sent has been taken.
-    Doubtful,
+    Leaving,
     /// It has left, and everything that it sent has been taken.
     Gone,
 }
 
-impl Peer {
+impl PeerCounts {
     /// Whether a message of it, or to it, can still be under way.
     ///
     /// Farewells and messages travel on different communicators and may overtake each other, so a
     /// farewell alone proves nothing: what counts is how much was sent and how much was taken.
-    pub(crate) fn presence(&self) -> Presence {
+    pub(crate) fn presence(&self) -> PeerPresence {
         match self.farewell {
-            None => Presence::There,
-            Some(sent) if self.taken >= sent => Presence::Gone,
-            Some(_) => Presence::Doubtful,
+            None => PeerPresence::There,
+            Some(sent) if self.taken >= sent => PeerPresence::Gone,
+            Some(_) => PeerPresence::Leaving,
         }
     }
 }
 
-/// The communicator of notices, and those that are on their way.
+/// The communicator of control messages, and those that are on their way.
 pub(crate) struct Control {
     comm: Comm,
-    inbox: Piece,
-    outgoing: Vec<(Request, Piece)>,
+    inbox: MemorySlice,
+    outgoing: Vec<(MpiRequest, MemorySlice)>,
     /// True if this rank has told all others that the world ended.
-    told: bool,
+    sent_envelopes: bool,
 }
 
 impl Control {
     pub(crate) fn new(comm: Comm) -> Self {
-        let inbox = Memory::zeroed(NOTICE_BYTES).whole();
-        Self { comm, inbox, outgoing: Vec::new(), told: false }
+        let inbox = MemoryBlock::zeroed(CONTROL_BYTES).whole();
+        Self { comm, inbox, outgoing: Vec::new(), sent_envelopes: false }
     }
 
-    /// Sends a notice; one that cannot be sent is left to the peer's deadline.
-    fn send(&mut self, to: Rank, notice: &Piece) {
+    /// Sends a control message; one that cannot be sent is left to the peer's deadline.
+    fn send(&mut self, to: Rank, message: &MemorySlice) {
         let address = Address { rank: int(to), tag: TAG };
-        if let Ok(request) = self.comm.send(notice, 0..notice.len(), address) {
-            self.outgoing.push((request, notice.clone()));
+        if let Ok(request) = self.comm.send(message, 0..message.len(), address) {
+            self.outgoing.push((request, message.clone()));
         }
     }
 
-    /// True if all notices have left.
+    /// True if all control messages have left.
     fn are_sent(&mut self) -> bool {
         self.outgoing.iter_mut().all(|(request, _)| request.is_sent().unwrap_or(true))
     }
 }
 
-impl World {
-    /// Takes all notices that have arrived.
-    pub(crate) fn listen(&mut self) -> Result<(), CommError> {
+impl MpiWorld {
+    /// Takes all control messages that have arrived.
+    pub(crate) fn poll_control(&mut self) -> Result<(), CommError> {
         loop {
             let arrived = self.control.comm.arrived(TAG);
-            let arrived = arrived.map_err(|fault| self.backend("notices to", self.rank, fault))?;
+            let arrived =
+                arrived.map_err(|fault| self.backend("control messages to", self.rank, fault))?;
             let Some(from) = arrived else { return Ok(()) };
             let peer = usize::try_from(from).unwrap_or(usize::MAX);
             let address = Address { rank: from, tag: TAG };
             let got = self.control.comm.receive_now(&self.control.inbox, address);
-            let got = got.map_err(|fault| self.backend("a notice from", peer, fault))?;
-            if let Some(notice) = Notice::decode(ffi::bytes(&self.control.inbox, 0..got)) {
-                self.take_notice(peer, notice);
+            let got = got.map_err(|fault| self.backend("a control message from", peer, fault))?;
+            if let Some(message) =
+                MpiControlMessage::decode(ffi::bytes(&self.control.inbox, 0..got))
+            {
+                self.handle_control(peer, message);
             }
         }
     }
 
-    fn take_notice(&mut self, peer: Rank, notice: Notice) {
-        if let Some(failure) = notice.failure {
+    fn handle_control(&mut self, peer: Rank, message: MpiControlMessage) {
+        if let Some(failure) = message.failure {
             self.failure.get_or_insert_with(|| Arc::new(failure));
         }
-        if let Some(sent) = notice.farewell {
+        if let Some(sent) = message.farewell {
             self.peers[peer].farewell = Some(sent);
         }
     }
@@ -120,16 +123,16 @@ impl World {
     /// Ends the world for every rank, unless it has ended before.
     pub(crate) fn abort(&mut self, failure: Failure) {
         // An earlier failure counts more; if even listening fails, ours is the one.
-        let _ = self.listen();
+        let _ = self.poll_control();
         let failure = self.failure.get_or_insert_with(|| Arc::new(failure));
-        if self.control.told {
+        if self.control.sent_envelopes {
             return;
         }
-        let notice = Notice { farewell: None, failure: Some((**failure).clone()) };
-        let notice = Piece::copied_from(&notice.encode());
-        self.control.told = true;
+        let message = MpiControlMessage { farewell: None, failure: Some((**failure).clone()) };
+        let message = MemorySlice::copied_from(&message.encode());
+        self.control.sent_envelopes = true;
         for peer in self.others() {
-            self.control.send(peer, &notice);
+            self.control.send(peer, &message);
         }
     }
 
@@ -138,19 +141,22 @@ impl World {
     pub(crate) fn leave(mut self, reported: bool) {
         let reported = reported && self.failure.is_some();
         flush();
-        self.say_farewell();
-        self.hear_farewells();
+        self.send_farewells();
+        self.receive_farewells();
         match &self.failure {
             Some(failure) if !reported => {
                 let failure = Arc::clone(failure);
-                end(&CommError::Failed { rank: self.rank, failure }.to_string())
+                exit_failed(&CommError::Failed { rank: self.rank, failure }.to_string())
             }
-            Some(_) => end(""),
+            Some(_) => exit_failed(""),
             None => {}
         }
         let left = self.settle();
         if left > 0 {
-            end(&format!("rank {}: {left} messages were sent that nobody received", self.rank));
+            exit_failed(&format!(
+                "rank {}: {left} messages were sent that nobody received",
+                self.rank
+            ));
         }
         let Self { universe, data, control, .. } = self;
         // Whatever is wrong with them ends with MPI itself.
@@ -158,20 +164,23 @@ impl World {
         drop(universe);
     }
 
-    fn say_farewell(&mut self) {
+    fn send_farewells(&mut self) {
         let failure = self.failure.as_deref().cloned();
         for peer in self.others() {
-            let notice = Notice { farewell: Some(self.peers[peer].sent), failure: failure.clone() };
-            self.control.send(peer, &Piece::copied_from(&notice.encode()));
+            let message = MpiControlMessage {
+                farewell: Some(self.peers[peer].sent),
+                failure: failure.clone(),
+            };
+            self.control.send(peer, &MemorySlice::copied_from(&message.encode()));
         }
     }
 
     /// Waits until all others have said farewell: until the deadline while the world is well, and
     /// for a short time when it is not.
-    fn hear_farewells(&mut self) {
-        let (started, mut failed, mut pauses) = (Instant::now(), None, Pauses::default());
+    fn receive_farewells(&mut self) {
+        let (started, mut failed, mut backoff) = (Instant::now(), None, ExitBackoff::default());
         loop {
-            if let Err(error) = self.listen() {
+            if let Err(error) = self.poll_control() {
                 self.abort(error.to_failure(self.rank, None));
             }
             let missing = self.others().find(|peer| self.peers[*peer].farewell.is_none());
@@ -180,7 +189,7 @@ impl World {
             }
             if self.failure.is_some() {
                 let failed: &mut Instant = failed.get_or_insert_with(Instant::now);
-                if failed.elapsed() >= LAST_WORDS {
+                if failed.elapsed() >= FAREWELL_TIMEOUT {
                     return;
                 }
             } else if started.elapsed() >= self.deadline {
@@ -189,51 +198,52 @@ impl World {
                     format!("rank {} left, and waited {waited:?} for it to leave", self.rank);
                 self.abort(Failure { culprit, call: None, reason });
             }
-            pauses.pause();
+            backoff.pause();
         }
     }
 
-    /// Ends what is under way when nobody waits any more: how many sends have not ended.
+    /// Ends the requests that no call waits for any more: how many sends have not ended.
     fn settle(&mut self) -> usize {
-        let (started, mut pauses) = (Instant::now(), Pauses::default());
-        let unsent = |record: &mut Record| {
+        let (started, mut backoff) = (Instant::now(), ExitBackoff::default());
+        let unsent = |record: &mut RequestRecord| {
             let mut parts = record.parts.iter_mut().map(|part| &mut part.request);
-            let head = record.head.is_sent().unwrap_or(false);
-            record.used == Use::Send && !(head && parts.all(|part| part.is_sent().unwrap_or(false)))
+            let envelope = record.envelope.is_sent().unwrap_or(false);
+            record.used == RecordUse::Send
+                && !(envelope && parts.all(|part| part.is_sent().unwrap_or(false)))
         };
-        for record in self.records.in_use().filter(|record| record.used != Use::Send) {
+        for record in self.records.in_use().filter(|record| record.used != RecordUse::Send) {
             // A receive that cannot be taken back keeps its memory: records live to the end.
-            let _ = record.head.cancel();
+            let _ = record.envelope.cancel();
             for part in &mut record.parts {
                 let _ = part.request.cancel();
             }
         }
         loop {
             let left = self.records.in_use().map(unsent).filter(|unsent| *unsent).count();
-            if left == 0 || started.elapsed() >= GRACE {
+            if left == 0 || started.elapsed() >= GRACE_PERIOD {
                 return left;
             }
-            pauses.pause();
+            backoff.pause();
         }
     }
 }
 
-/// What was printed comes out before anybody can end this process.
+/// Flushes what was printed before the launcher can end this process.
 fn flush() {
     let _ = std::io::stdout().flush();
     let _ = std::io::stderr().flush();
 }
 
-/// Prints a line in one piece, because other ranks print as well.
-pub(crate) fn say(words: &str) {
+/// Prints a line with one write, because other ranks print as well.
+pub(crate) fn print_line(words: &str) {
     if !words.is_empty() {
         let _ = std::io::stderr().write_all(format!("{words}\n").as_bytes());
     }
 }
 
 /// Ends the process as one of a failed world, without waiting for messages that never come.
-pub(crate) fn end(words: &str) -> ! {
-    say(words);
+pub(crate) fn exit_failed(words: &str) -> ! {
+    print_line(words);
     flush();
     std::process::exit(1)
 }
@@ -244,11 +254,11 @@ mod tests {
 
     #[test]
     fn a_peer_is_gone_when_everything_it_sent_is_here() {
-        let mut peer = Peer { sent: 0, taken: 2, farewell: None };
-        assert_eq!(peer.presence(), Presence::There);
+        let mut peer = PeerCounts { sent: 0, taken: 2, farewell: None };
+        assert_eq!(peer.presence(), PeerPresence::There);
         peer.farewell = Some(3);
-        assert_eq!(peer.presence(), Presence::Doubtful, "one message is still under way");
+        assert_eq!(peer.presence(), PeerPresence::Leaving, "one message is still under way");
         peer.taken = 3;
-        assert_eq!(peer.presence(), Presence::Gone);
+        assert_eq!(peer.presence(), PeerPresence::Gone);
     }
 }

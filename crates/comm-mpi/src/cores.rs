@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crate::ffi::{CORE_WORDS, Comm, Fault};
+use crate::ffi::{CORE_WORDS, Comm, MpiError};
 
 /// True if more ranks run on this host than there are cores for them. All ranks ask together.
 ///
 /// A launcher may bind each rank to a core of its own, so what counts are the cores that any of
 /// them may use.
-pub(crate) fn are_crowded(comm: &Comm) -> Result<bool, Fault> {
+pub(crate) fn are_oversubscribed(comm: &Comm) -> Result<bool, MpiError> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut cores = allowed(&status)
         .unwrap_or_else(|| first(std::thread::available_parallelism().map_or(1, usize::from)));

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use pantile_comm::{
-    Call, CommError, Failure, Options, Piece, Rank, Tag, Ticket, Transport, Windows,
+    CollectiveSignature, CommError, Failure, MemorySlice, Options, Rank, Tag, Ticket, Transport,
+    Windows,
 };
 
-use crate::world::{CHUNK_BYTES, World};
+use crate::world::{CHUNK_BYTES, MpiWorld};
 
-/// Where a world goes when its transport is dropped, while somebody waits for it there.
-pub(crate) type Home = Mutex<Option<World>>;
+/// Where a world goes when its transport is dropped, while `run` waits for it there.
+pub(crate) type ReturnSlot = Mutex<Option<MpiWorld>>;
 
 /// A rank that is a process of an MPI job.
 ///
@@ -26,8 +27,8 @@ pub(crate) type Home = Mutex<Option<World>>;
 /// wait for sends after the receives that belong to them.
 pub struct Mpi {
     /// Set until it is dropped.
-    world: Option<World>,
-    home: Weak<Home>,
+    world: Option<MpiWorld>,
+    return_slot: Weak<ReturnSlot>,
 }
 
 impl Mpi {
@@ -38,7 +39,7 @@ impl Mpi {
     /// [`CommError::Backend`] if MPI was initialised in this process before, or refuses, or if the
     /// launcher belongs to another MPI, so that each process would be alone in a world of its own.
     pub fn init(options: &Options) -> Result<Self, CommError> {
-        Ok(Self { world: Some(World::init(options)?), home: Weak::new() })
+        Ok(Self { world: Some(MpiWorld::init(options)?), return_slot: Weak::new() })
     }
 
     /// Bodies are cut into messages of at most this size, one byte to 1 GiB. Must be the same on
@@ -49,16 +50,16 @@ impl Mpi {
         self
     }
 
-    /// A transport that does not leave when it is dropped, but goes home.
-    pub(crate) fn with_home(world: World, home: &Arc<Home>) -> Self {
-        Self { world: Some(world), home: Arc::downgrade(home) }
+    /// A transport that does not leave when it is dropped, but returns its world.
+    pub(crate) fn with_return_slot(world: MpiWorld, return_slot: &Arc<ReturnSlot>) -> Self {
+        Self { world: Some(world), return_slot: Arc::downgrade(return_slot) }
     }
 
-    fn world(&self) -> &World {
+    fn world(&self) -> &MpiWorld {
         self.world.as_ref().expect("set until it is dropped")
     }
 
-    fn world_mut(&mut self) -> &mut World {
+    fn world_mut(&mut self) -> &mut MpiWorld {
         self.world.as_mut().expect("set until it is dropped")
     }
 }
@@ -76,7 +77,7 @@ impl Transport for Mpi {
         self.world().size()
     }
 
-    fn enter(&mut self, call: &Call) -> Result<(), CommError> {
+    fn enter(&mut self, call: &CollectiveSignature) -> Result<(), CommError> {
         self.world_mut().enter(call)
     }
 
@@ -84,11 +85,16 @@ impl Transport for Mpi {
         self.world_mut().leave_call();
     }
 
-    fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError> {
+    fn post_send(&mut self, to: Rank, tag: Tag, body: &MemorySlice) -> Result<Ticket, CommError> {
         self.world_mut().post_send(to, tag, body)
     }
 
-    fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError> {
+    fn post_receive(
+        &mut self,
+        from: Rank,
+        tag: Tag,
+        room: &MemorySlice,
+    ) -> Result<Ticket, CommError> {
         self.world_mut().post_receive(from, tag, room)
     }
 
@@ -120,8 +126,8 @@ impl Transport for Mpi {
 impl Drop for Mpi {
     fn drop(&mut self) {
         let Some(mut world) = self.world.take() else { return };
-        if let Some(home) = self.home.upgrade() {
-            *home.lock().unwrap_or_else(PoisonError::into_inner) = Some(world);
+        if let Some(return_slot) = self.return_slot.upgrade() {
+            *return_slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(world);
             return;
         }
         if std::thread::panicking() {

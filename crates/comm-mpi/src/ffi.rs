@@ -3,9 +3,9 @@
 //!
 //! The functions look safe, but rest on promises that their callers, all in this crate, keep:
 //! 1. MPI is initialised before the first [`Comm`] is made, and finalised after the last call.
-//! 2. One thread at a time calls, because everything is reached through one `&mut World`.
-//! 3. A piece that a [`Request`] reads or writes is kept in memory until that request is done, and
-//!    nobody looks at it meanwhile (law 6 of [`pantile_comm::Transport`]).
+//! 2. One thread at a time calls, because everything is reached through one `&mut MpiWorld`.
+//! 3. A slice that a [`MpiRequest`] reads or writes is kept in memory until that request is done,
+//!    and no code looks at it meanwhile (law 6 of [`pantile_comm::Transport`]).
 #![allow(unsafe_code, reason = "MPI is a C library")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -14,16 +14,16 @@ use std::ops::Range;
 use std::ptr::{NonNull, null_mut};
 
 use mpi::ffi;
-use pantile_comm::{Memory, Piece};
+use pantile_comm::{MemoryBlock, MemorySlice};
 
 /// Words of a set of cores: 1024 of them.
 pub(crate) const CORE_WORDS: usize = 16;
 
 /// What MPI answered instead of success.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fault(c_int);
+pub(crate) struct MpiError(c_int);
 
-impl Fault {
+impl MpiError {
     /// MPI's own words.
     pub(crate) fn text(self) -> String {
         let mut text = [0_u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
@@ -42,8 +42,8 @@ impl Fault {
 #[expect(clippy::cast_possible_wrap, reason = "the constant is zero")]
 const SUCCESS: c_int = ffi::MPI_SUCCESS as c_int;
 
-fn check(code: c_int) -> Result<(), Fault> {
-    if code == SUCCESS { Ok(()) } else { Err(Fault(code)) }
+fn check(code: c_int) -> Result<(), MpiError> {
+    if code == SUCCESS { Ok(()) } else { Err(MpiError(code)) }
 }
 
 /// Lengths and ranks are checked where they enter; whatever does not fit makes MPI refuse.
@@ -52,12 +52,12 @@ pub(crate) fn int(number: usize) -> c_int {
 }
 
 /// A send or receive under way, or nothing.
-pub(crate) struct Request(ffi::MPI_Request);
+pub(crate) struct MpiRequest(ffi::MPI_Request);
 
 // SAFETY: promise 2; the thread level is at least SERIALIZED.
-unsafe impl Send for Request {}
+unsafe impl Send for MpiRequest {}
 
-impl Request {
+impl MpiRequest {
     /// No request: done since ever.
     pub(crate) fn none() -> Self {
         // SAFETY: a constant of the library.
@@ -65,7 +65,7 @@ impl Request {
     }
 
     /// True if a send is done; stays true.
-    pub(crate) fn is_sent(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn is_sent(&mut self) -> Result<bool, MpiError> {
         let mut done = 0;
         // SAFETY: promises 1 to 3.
         let code =
@@ -74,7 +74,7 @@ impl Request {
     }
 
     /// How many bytes a receive got, if it is done; asked for once.
-    pub(crate) fn received(&mut self) -> Result<Option<usize>, Fault> {
+    pub(crate) fn received(&mut self) -> Result<Option<usize>, MpiError> {
         let (mut done, mut status) = (0, MaybeUninit::uninit());
         // SAFETY: promises 1 to 3.
         check(unsafe { ffi::MPI_Test(&raw mut self.0, &raw mut done, status.as_mut_ptr()) })?;
@@ -87,7 +87,7 @@ impl Request {
 
     /// Takes a receive back, or lets it end if its message has just come. Returns when MPI has let
     /// go of the memory.
-    pub(crate) fn cancel(&mut self) -> Result<(), Fault> {
+    pub(crate) fn cancel(&mut self) -> Result<(), MpiError> {
         // SAFETY: a constant of the library.
         if self.0 == unsafe { ffi::RSMPI_REQUEST_NULL } {
             return Ok(());
@@ -99,7 +99,7 @@ impl Request {
     }
 }
 
-fn count(status: &ffi::MPI_Status) -> Result<usize, Fault> {
+fn count(status: &ffi::MPI_Status) -> Result<usize, MpiError> {
     let mut bytes = 0;
     // SAFETY: a valid status and a predefined datatype.
     check(unsafe { ffi::MPI_Get_count(status, ffi::RSMPI_UINT8_T, &raw mut bytes) })?;
@@ -121,7 +121,7 @@ unsafe impl Send for Comm {}
 
 impl Comm {
     /// A duplicate of `MPI_COMM_WORLD`; all processes make it together.
-    pub(crate) fn duplicate_of_world() -> Result<Self, Fault> {
+    pub(crate) fn duplicate_of_world() -> Result<Self, MpiError> {
         // SAFETY: promise 1, for this and the next.
         check(unsafe {
             ffi::MPI_Comm_set_errhandler(ffi::RSMPI_COMM_WORLD, ffi::RSMPI_ERRORS_RETURN)
@@ -136,7 +136,7 @@ impl Comm {
     }
 
     /// This process's rank, and how many there are.
-    pub(crate) fn rank_and_size(&self) -> Result<(usize, usize), Fault> {
+    pub(crate) fn rank_and_size(&self) -> Result<(usize, usize), MpiError> {
         let (mut rank, mut size) = (0, 0);
         // SAFETY: promise 1.
         check(unsafe { ffi::MPI_Comm_rank(self.0, &raw mut rank) })?;
@@ -147,7 +147,7 @@ impl Comm {
 
     /// The largest tag; the standard promises 32767.
     #[expect(clippy::cast_possible_wrap, reason = "the key is an opaque number of the library")]
-    pub(crate) fn tag_max(&self) -> Result<c_int, Fault> {
+    pub(crate) fn tag_max(&self) -> Result<c_int, MpiError> {
         let (mut value, mut found): (*mut c_int, c_int) = (null_mut(), 0);
         let (key, place) = (ffi::MPI_TAG_UB as c_int, (&raw mut value).cast::<c_void>());
         // SAFETY: promise 1; MPI writes a pointer to an int that lives as long as the library.
@@ -158,7 +158,7 @@ impl Comm {
     }
 
     /// How many processes share this host; `cores` becomes what all of them may use together.
-    pub(crate) fn on_this_host(&self, cores: &mut [u64; CORE_WORDS]) -> Result<usize, Fault> {
+    pub(crate) fn on_this_host(&self, cores: &mut [u64; CORE_WORDS]) -> Result<usize, MpiError> {
         // SAFETY: a constant of the library.
         let mut host = Self(unsafe { ffi::RSMPI_COMM_NULL });
         // SAFETY: promise 1.
@@ -177,16 +177,16 @@ impl Comm {
         host.free().map(|()| size)
     }
 
-    /// Starts to send a part of a piece.
+    /// Starts to send a part of a slice.
     pub(crate) fn send(
         &self,
-        piece: &Piece,
+        slice: &MemorySlice,
         part: Range<usize>,
         to: Address,
-    ) -> Result<Request, Fault> {
-        let (start, length) = place(piece, part);
-        let mut request = Request::none();
-        // SAFETY: promises 1 to 3; the part lies inside the piece.
+    ) -> Result<MpiRequest, MpiError> {
+        let (start, length) = place(slice, part);
+        let mut request = MpiRequest::none();
+        // SAFETY: promises 1 to 3; the part lies inside the slice.
         check(unsafe {
             let (kind, out) = (ffi::RSMPI_UINT8_T, &raw mut request.0);
             ffi::MPI_Isend(start.cast_const(), length, kind, to.rank, to.tag, self.0, out)
@@ -194,16 +194,16 @@ impl Comm {
         Ok(request)
     }
 
-    /// Makes room for a message in a part of a piece.
+    /// Makes room for a message in a part of a slice.
     pub(crate) fn receive(
         &self,
-        piece: &Piece,
+        slice: &MemorySlice,
         part: Range<usize>,
         from: Address,
-    ) -> Result<Request, Fault> {
-        let (start, length) = place(piece, part);
-        let mut request = Request::none();
-        // SAFETY: promises 1 to 3; the part lies inside the piece.
+    ) -> Result<MpiRequest, MpiError> {
+        let (start, length) = place(slice, part);
+        let mut request = MpiRequest::none();
+        // SAFETY: promises 1 to 3; the part lies inside the slice.
         check(unsafe {
             let (kind, out) = (ffi::RSMPI_UINT8_T, &raw mut request.0);
             ffi::MPI_Irecv(start, length, kind, from.rank, from.tag, self.0, out)
@@ -212,7 +212,7 @@ impl Comm {
     }
 
     /// The sender of a message with a tag that has arrived and was not received.
-    pub(crate) fn arrived(&self, tag: c_int) -> Result<Option<c_int>, Fault> {
+    pub(crate) fn arrived(&self, tag: c_int) -> Result<Option<c_int>, MpiError> {
         let (mut found, mut status) = (0, MaybeUninit::<ffi::MPI_Status>::uninit());
         // SAFETY: promises 1 and 2.
         check(unsafe {
@@ -227,7 +227,7 @@ impl Comm {
     }
 
     /// Receives a message that has [`arrived`](Self::arrived): how many bytes there were.
-    pub(crate) fn receive_now(&self, room: &Piece, from: Address) -> Result<usize, Fault> {
+    pub(crate) fn receive_now(&self, room: &MemorySlice, from: Address) -> Result<usize, MpiError> {
         let (start, length) = place(room, 0..room.len());
         let mut status = MaybeUninit::uninit();
         // SAFETY: promises 1 to 3; the call returns when the message is in the room.
@@ -240,34 +240,34 @@ impl Comm {
     }
 
     /// Gives the communicator back; all processes do that together.
-    pub(crate) fn free(mut self) -> Result<(), Fault> {
-        // SAFETY: promise 1; nobody uses the communicator afterwards.
+    pub(crate) fn free(mut self) -> Result<(), MpiError> {
+        // SAFETY: promise 1; the communicator is not used afterwards.
         check(unsafe { ffi::MPI_Comm_free(&raw mut self.0) })
     }
 }
 
-fn place(piece: &Piece, part: Range<usize>) -> (*mut c_void, c_int) {
-    assert!(part.start <= part.end && part.end <= piece.len(), "a part lies inside its piece");
-    (piece.as_ptr().wrapping_add(part.start).cast(), int(part.len()))
+fn place(slice: &MemorySlice, part: Range<usize>) -> (*mut c_void, c_int) {
+    assert!(part.start <= part.end && part.end <= slice.len(), "a part lies inside its slice");
+    (slice.as_ptr().wrapping_add(part.start).cast(), int(part.len()))
 }
 
-/// Some bytes of a piece that no request is using.
-pub(crate) fn bytes(piece: &Piece, part: Range<usize>) -> &[u8] {
+/// Some bytes of a slice that no request is using.
+pub(crate) fn bytes(slice: &MemorySlice, part: Range<usize>) -> &[u8] {
     // SAFETY: promise 3, by the caller.
-    let whole = unsafe { piece.as_slice() };
+    let whole = unsafe { slice.as_slice() };
     &whole[part]
 }
 
-/// Writes bytes into a piece that no request is using.
-pub(crate) fn write(piece: &Piece, at: usize, bytes: &[u8]) {
+/// Writes bytes into a slice that no request is using.
+pub(crate) fn write(slice: &MemorySlice, at: usize, bytes: &[u8]) {
     // SAFETY: promise 3, by the caller.
-    let whole = unsafe { piece.as_mut_slice() };
+    let whole = unsafe { slice.as_mut_slice() };
     whole[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
-/// Room in a vector, which comes back by [`Memory::into_owner`].
-pub(crate) fn room_in(mut vector: Vec<u8>) -> Memory {
+/// Room in a vector, which comes back by [`MemoryBlock::into_owner`].
+pub(crate) fn room_in(mut vector: Vec<u8>) -> MemoryBlock {
     let (start, bytes) = (NonNull::from(vector.as_mut_slice()).cast(), vector.len());
     // SAFETY: the vector owns these bytes; it moves into the memory, its bytes stay in place.
-    unsafe { Memory::given(start, bytes, Box::new(vector)) }
+    unsafe { MemoryBlock::given(start, bytes, Box::new(vector)) }
 }

@@ -1,7 +1,7 @@
 //! Which MPI this program was built with, and whether the launcher belongs to it.
 
-/// The name and version of the MPI that was built in, if one was: `Open MPI v4.1.4`. MPI need not be
-/// initialised.
+/// The name and version of the MPI that was built in, if one was: `Open MPI v4.1.4`. MPI need not
+/// be initialised.
 #[must_use]
 pub fn library() -> Option<String> {
     #[cfg(feature = "mpi")]
@@ -12,7 +12,8 @@ pub fn library() -> Option<String> {
     None
 }
 
-/// What matters of the text that an MPI gives about itself: packages, dates and build options follow.
+/// What matters of the text that an MPI gives about itself: packages, dates and build options
+/// follow.
 #[cfg(any(feature = "mpi", test))]
 fn name(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("an unknown MPI");

@@ -36,7 +36,7 @@ const OPEN_MPI_VARIABLES: [(&str, &str); 3] = [
 ];
 
 /// What lets waiting ranks of Open MPI give their core away; it slows down those that need not.
-const OPEN_MPI_CROWDED: (&str, &str) = ("OMPI_MCA_mpi_yield_when_idle", "1");
+const OPEN_MPI_OVERSUBSCRIBED: (&str, &str) = ("OMPI_MCA_mpi_yield_when_idle", "1");
 
 /// How long a launcher that was told to stop may take to end its ranks.
 const STOPPING: Duration = Duration::from_secs(5);
@@ -47,7 +47,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// What became of one launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Output {
+pub struct LaunchOutput {
     /// Number of ranks.
     pub ranks: usize,
     /// Exit code of the launcher; none if a signal ended it.
@@ -60,7 +60,7 @@ pub struct Output {
     pub stderr: String,
 }
 
-impl fmt::Display for Output {
+impl fmt::Display for LaunchOutput {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ranks, code, late, stdout, stderr } = self;
         let late = if *late { ", late" } else { "" };
@@ -85,25 +85,25 @@ pub fn usable_sizes() -> &'static [usize] {
 ///
 /// # Errors
 /// If the launcher cannot be started.
-pub fn relaunch(sizes: &[usize], args: &[&str], limit: Duration) -> io::Result<Vec<Output>> {
+pub fn relaunch(sizes: &[usize], args: &[&str], limit: Duration) -> io::Result<Vec<LaunchOutput>> {
     sizes.iter().map(|ranks| launch(*ranks, args, limit)).collect()
 }
 
-fn launch(ranks: usize, args: &[&str], limit: Duration) -> io::Result<Output> {
+fn launch(ranks: usize, args: &[&str], limit: Duration) -> io::Result<LaunchOutput> {
     let words = launcher()?;
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).args(["-n", &ranks.to_string()]);
     command.arg(std::env::current_exe()?).args(args);
     if is_open_mpi() {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let crowded = (ranks > cores).then_some(OPEN_MPI_CROWDED);
-        command.envs(OPEN_MPI_VARIABLES).envs(crowded);
+        let oversubscribed = (ranks > cores).then_some(OPEN_MPI_OVERSUBSCRIBED);
+        command.envs(OPEN_MPI_VARIABLES).envs(oversubscribed);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let (stdout, stderr) = (Text::of(child.stdout.take()), Text::of(child.stderr.take()));
     let (code, late) = wait(&mut child, limit)?;
-    Ok(Output { ranks, code, late, stdout: stdout.take(), stderr: stderr.take() })
+    Ok(LaunchOutput { ranks, code, late, stdout: stdout.take(), stderr: stderr.take() })
 }
 
 /// The launcher that belongs to the MPI of this program.
@@ -158,7 +158,7 @@ fn ends_within(child: &mut Child, limit: Duration) -> io::Result<Option<Option<i
     }
 }
 
-/// What comes out of a pipe, read by a thread of its own so that nobody waits for a full pipe.
+/// What comes out of a pipe, read by a thread of its own so that no rank blocks on a full pipe.
 struct Text {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: Option<std::thread::JoinHandle<()>>,

@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError};
 
 use pantile_comm::{CommError, Communicator, Options, RankError};
 
-use crate::control::{end, say};
-use crate::endpoint::{Home, Mpi};
-use crate::world::World;
+use crate::control::{exit_failed, print_line};
+use crate::endpoint::{Mpi, ReturnSlot};
+use crate::world::MpiWorld;
 
 /// Initialises MPI, runs `body` on this rank, and leaves the world together with all other ranks.
 ///
@@ -16,10 +16,10 @@ use crate::world::World;
 /// `rank R: …`, and the process ends with exit code 1.
 ///
 /// ```no_run
-/// use pantile_comm::{Call, Options};
+/// use pantile_comm::{CollectiveSignature, Options};
 ///
 /// let size = pantile_comm_mpi::run(&Options::default(), |mut world| {
-///     world.barrier(&Call::here("start", 0))?;
+///     world.barrier(&CollectiveSignature::here("start", 0))?;
 ///     Ok::<_, pantile_comm::CommError>(world.size())
 /// })?;
 /// assert!(size > 0);
@@ -32,13 +32,13 @@ pub fn run<T, E: Display>(
     options: &Options,
     body: impl FnOnce(Communicator) -> Result<T, E>,
 ) -> Result<T, CommError> {
-    let world = World::init(options)?;
-    let (rank, home) = (world.rank, Arc::new(Home::default()));
-    let communicator = Communicator::new(Box::new(Mpi::with_home(world, &home)));
+    let world = MpiWorld::init(options)?;
+    let (rank, return_slot) = (world.rank, Arc::new(ReturnSlot::default()));
+    let communicator = Communicator::new(Box::new(Mpi::with_return_slot(world, &return_slot)));
     let result = RankError::catch(|| body(communicator));
-    let world = home.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let world = return_slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     // A communicator that the body gave away leaves when it is dropped.
-    drop(home);
+    drop(return_slot);
     let error = match result {
         Ok(value) => {
             if let Some(world) = world {
@@ -51,10 +51,10 @@ pub fn run<T, E: Display>(
     let words = words(rank, &error);
     if let Some(mut world) = world {
         world.abort(error.to_failure(rank));
-        say(&words);
+        print_line(&words);
         world.leave(true);
     }
-    end(&words)
+    exit_failed(&words)
 }
 
 /// The error of a rank, named once.

@@ -9,10 +9,11 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pantile_comm::{Call, Memory, Options, Piece, Tag, Transport};
-use pantile_comm_net::keys::{Authority, Role};
+use pantile_comm::{CollectiveSignature, MemoryBlock, MemorySlice, Options, Tag, Transport};
+use pantile_comm_net::keys::{Authority, CertificateRole};
 use pantile_comm_net::{
-    Connection, Greeting, Hub, HubOptions, Net, Seat, Secret, Security, dial, random_id,
+    Connection, Handshake, JoinConfig, Listener, ListenerOptions, Net, Secret, Security, connect,
+    random_id,
 };
 
 /// Samples of which the median is taken.
@@ -25,7 +26,7 @@ const FRAME: usize = 4 << 20;
 const WORD: usize = 8;
 
 /// One side of everything that is compared.
-struct Side {
+struct BenchRank {
     /// The side that begins.
     first: bool,
     net: Net,
@@ -52,7 +53,7 @@ const TRIPS: [Trip; 4] = [
 fn main() {
     println!("times are medians; a ratio is the time of plain TCP by that of ours\n");
     let authority = Authority::generate().unwrap();
-    let tls = authority.tls(&["127.0.0.1".to_owned()], Role::Server).unwrap();
+    let tls = authority.tls(&["127.0.0.1".to_owned()], CertificateRole::Server).unwrap();
     for (name, security) in [("plain", Security::Plain), ("TLS", Security::Tls(tls))] {
         println!(
             "{name:20} {:>12} {:>12} {:>7} {:>12} {:>7}",
@@ -67,10 +68,11 @@ fn main() {
 }
 
 /// Two sides that are connected in all three ways.
-fn sides(security: &Security) -> [Side; 2] {
-    let hub = Hub::listen("127.0.0.1:0", security.clone(), HubOptions::default()).unwrap();
-    let address = hub.address().to_string();
-    let seat = Seat {
+fn sides(security: &Security) -> [BenchRank; 2] {
+    let listener =
+        Listener::listen("127.0.0.1:0", security.clone(), ListenerOptions::default()).unwrap();
+    let address = listener.address().to_string();
+    let config = JoinConfig {
         world: random_id().unwrap(),
         secret: Secret::random().unwrap(),
         rank: 0,
@@ -78,40 +80,41 @@ fn sides(security: &Security) -> [Side; 2] {
     };
     let (sender, taken) = channel();
     let sender = Mutex::new(sender);
-    hub.on_connect(
+    listener.on_connect(
         1,
         |_| true,
         move |_, connection| {
             sender.lock().unwrap().send(connection).unwrap();
         },
     );
-    let greeting = Greeting { kind: 1, id: 0, secret: seat.secret.clone(), note: Vec::new() };
+    let handshake =
+        Handshake { kind: 1, id: 0, secret: config.secret.clone(), payload: Vec::new() };
     let deadline = Duration::from_secs(30);
-    let dialled = dial(&address, security, &greeting, deadline).unwrap();
+    let connected = connect(&address, security, &handshake, deadline).unwrap();
     let taken = taken.recv_timeout(deadline).unwrap();
-    let (inside, one) = (Arc::clone(&hub), Seat { rank: 1, ..seat.clone() });
+    let (inside, one) = (Arc::clone(&listener), JoinConfig { rank: 1, ..config.clone() });
     let one = std::thread::spawn(move || inside.join(&one, &Options::default()).unwrap());
-    let zero = hub.join(&seat, &Options::default()).unwrap();
+    let zero = listener.join(&config, &Options::default()).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let raw = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (accepted, _) = listener.accept().unwrap();
     [&raw, &accepted].iter().for_each(|socket| socket.set_nodelay(true).unwrap());
     let one = one.join().unwrap();
     [
-        Side { first: true, net: zero, connection: dialled, raw },
-        Side { first: false, net: one, connection: taken, raw: accepted },
+        BenchRank { first: true, net: zero, connection: connected, raw },
+        BenchRank { first: false, net: one, connection: taken, raw: accepted },
     ]
 }
 
 /// Everything, in turns.
-fn measure(mut side: Side) {
+fn measure(mut side: BenchRank) {
     for trip in TRIPS {
         let mut times: [Vec<Duration>; 3] = Default::default();
         let (out, room) = match side.first {
             true => (trip.there, trip.back),
             false => (trip.back, trip.there),
         };
-        let pieces = (Memory::zeroed(out).whole(), Memory::zeroed(room).whole());
+        let pieces = (MemoryBlock::zeroed(out).whole(), MemoryBlock::zeroed(room).whole());
         let mut bytes = (vec![1; out], vec![1; room]);
         for _ in 0..SAMPLES {
             times[0].push(timed(&trip, || by_tcp(&mut side, &mut bytes)));
@@ -148,7 +151,7 @@ fn show(trip: &Trip, times: &mut [Vec<Duration>; 3]) {
     );
 }
 
-fn by_tcp(side: &mut Side, (out, room): &mut (Vec<u8>, Vec<u8>)) {
+fn by_tcp(side: &mut BenchRank, (out, room): &mut (Vec<u8>, Vec<u8>)) {
     if side.first {
         side.raw.write_all(out).unwrap();
     }
@@ -158,9 +161,9 @@ fn by_tcp(side: &mut Side, (out, room): &mut (Vec<u8>, Vec<u8>)) {
     }
 }
 
-fn by_net(side: &mut Side, (out, room): &(Piece, Piece)) {
+fn by_net(side: &mut BenchRank, (out, room): &(MemorySlice, MemorySlice)) {
     let (net, peer) = (&mut side.net, usize::from(side.first));
-    net.enter(&Call::here("there and back", 0)).unwrap();
+    net.enter(&CollectiveSignature::here("there and back", 0)).unwrap();
     let incoming = net.post_receive(peer, Tag(0), room).unwrap();
     let sent = side.first.then(|| net.post_send(peer, Tag(0), out).unwrap());
     net.wait(incoming).unwrap();
@@ -169,7 +172,7 @@ fn by_net(side: &mut Side, (out, room): &(Piece, Piece)) {
     net.leave();
 }
 
-fn by_connection(side: &mut Side, (out, room): &mut (Vec<u8>, Vec<u8>)) {
+fn by_connection(side: &mut BenchRank, (out, room): &mut (Vec<u8>, Vec<u8>)) {
     let connection = &mut side.connection;
     let send = |connection: &mut Connection| {
         out.chunks(FRAME).for_each(|part| connection.send(1, &[], &[part]).unwrap());
@@ -179,7 +182,7 @@ fn by_connection(side: &mut Side, (out, room): &mut (Vec<u8>, Vec<u8>)) {
     }
     let mut got = 0;
     while got < room.len() {
-        let (front, _) = connection.receiver().receive_head().unwrap();
+        let (front, _) = connection.receiver().receive_header().unwrap();
         connection.receiver().receive_body(&mut room[got..got + front.body]).unwrap();
         got += front.body;
     }

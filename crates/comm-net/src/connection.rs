@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::NetError;
-use crate::frame::{BODY_MAX, FRONT_BYTES, FrameError, Front, HEAD_MAX};
+use crate::frame::{BODY_MAX, FrameError, FramePrefix, HEADER_MAX, PREFIX_BYTES};
 use crate::wire::{Halt, Wire};
 
 /// How long one frame may take, unless a connection is told otherwise.
@@ -15,16 +15,16 @@ const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A received frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// What it means, to those who talk.
+pub struct ReceivedFrame {
+    /// What it means to the two sides.
     pub kind: u16,
     /// Small things.
-    pub head: Vec<u8>,
+    pub header: Vec<u8>,
     /// Large things.
     pub body: Vec<u8>,
 }
 
-/// A connection whose two sides have greeted each other.
+/// A connection whose handshake is done.
 ///
 /// Every call has an end: the deadline. After [`NetError::Late`] before the first byte of a frame
 /// one may go on waiting; after any other error the connection is over. Dropping it, or both of its
@@ -85,15 +85,15 @@ impl Connection {
     ///
     /// # Errors
     /// As there.
-    pub fn send(&mut self, kind: u16, head: &[u8], body: &[&[u8]]) -> Result<(), NetError> {
-        self.sender.send(kind, head, body)
+    pub fn send(&mut self, kind: u16, header: &[u8], body: &[&[u8]]) -> Result<(), NetError> {
+        self.sender.send(kind, header, body)
     }
 
     /// Receives a frame; see [`Receiver::receive`].
     ///
     /// # Errors
     /// As there.
-    pub fn receive(&mut self) -> Result<Frame, NetError> {
+    pub fn receive(&mut self) -> Result<ReceivedFrame, NetError> {
         self.receiver.receive()
     }
 
@@ -124,9 +124,9 @@ impl Sender {
     /// Sends a frame, its body straight from the parts that it is made of, in order.
     ///
     /// # Errors
-    /// [`NetError::Frame`] if head or body are too long, in which case nothing was sent;
+    /// [`NetError::Frame`] if header or body are too long, in which case nothing was sent;
     /// [`NetError::Late`], [`NetError::Closed`] or [`NetError::System`] if they did not go.
-    pub fn send(&mut self, kind: u16, head: &[u8], body: &[&[u8]]) -> Result<(), NetError> {
+    pub fn send(&mut self, kind: u16, header: &[u8], body: &[&[u8]]) -> Result<(), NetError> {
         let bytes = body.iter().map(|part| part.len()).sum();
         let long = |part, got: usize, most: usize| {
             let error = FrameError::TooLong { part, got: got as u64, most: most as u64 };
@@ -135,15 +135,15 @@ impl Sender {
         if self.broken {
             return Err(NetError::Closed { address: self.wire.peer().to_string() });
         }
-        if head.len() > HEAD_MAX {
-            return long("head", head.len(), HEAD_MAX);
+        if header.len() > HEADER_MAX {
+            return long("header", header.len(), HEADER_MAX);
         }
         if bytes > self.body_max {
             return long("body", bytes, self.body_max);
         }
-        let front = Front { kind, head: head.len(), body: bytes }.encode();
+        let prefix = FramePrefix { kind, header: header.len(), body: bytes }.encode();
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 + body.len());
-        parts.extend([&front[..], head]);
+        parts.extend([&prefix[..], header]);
         parts.extend_from_slice(body);
         parts.retain(|part| !part.is_empty());
         let sent = self.wire.write_all(&parts, Instant::now() + self.deadline);
@@ -169,24 +169,24 @@ impl Receiver {
     /// # Errors
     /// [`NetError::Late`] if none began in time; [`NetError::Closed`] if the other side has closed;
     /// [`NetError::Frame`] if what came is none, is too long or was cut; [`NetError::System`].
-    pub fn receive(&mut self) -> Result<Frame, NetError> {
-        let (front, head) = self.receive_head()?;
+    pub fn receive(&mut self) -> Result<ReceivedFrame, NetError> {
+        let (prefix, header) = self.receive_header()?;
         let mut body = Vec::new();
-        body.try_reserve_exact(front.body).map_err(|_| NetError::System {
+        body.try_reserve_exact(prefix.body).map_err(|_| NetError::System {
             what: "room for a frame from",
             address: self.wire.peer().to_string(),
-            reason: format!("there is no memory of {} bytes", front.body),
+            reason: format!("there is no memory of {} bytes", prefix.body),
         })?;
-        body.resize(front.body, 0);
+        body.resize(prefix.body, 0);
         self.receive_body(&mut body)?;
-        Ok(Frame { kind: front.kind, head, body })
+        Ok(ReceivedFrame { kind: prefix.kind, header, body })
     }
 
-    /// Receives the head of the next frame. What was left of the body before is skipped.
+    /// Receives the header of the next frame. What was left of the body before is skipped.
     ///
     /// # Errors
     /// As [`Receiver::receive`].
-    pub fn receive_head(&mut self) -> Result<(Front, Vec<u8>), NetError> {
+    pub fn receive_header(&mut self) -> Result<(FramePrefix, Vec<u8>), NetError> {
         let until = Instant::now() + self.deadline;
         let mut skipped = [0; 4096];
         while self.left > 0 {
@@ -196,21 +196,21 @@ impl Receiver {
         if self.broken {
             return Err(NetError::Closed { address: self.wire.peer().to_string() });
         }
-        let mut front = [0; FRONT_BYTES];
-        match self.wire.read_exact(&mut front, until) {
+        let mut prefix = [0; PREFIX_BYTES];
+        match self.wire.read_exact(&mut prefix, until) {
             Err(Halt::Late) => return Err(self.refuse(Halt::Late)),
             got => got.map_err(|halt| self.spoil(halt))?,
         }
-        let front = Front::decode(&front, self.body_max)
-            .and_then(|front| front.ok_or(FrameError::Cut { missing: FRONT_BYTES }));
-        let front = front.map_err(|error| {
+        let prefix = FramePrefix::decode(&prefix, self.body_max)
+            .and_then(|prefix| prefix.ok_or(FrameError::Cut { missing: PREFIX_BYTES }));
+        let prefix = prefix.map_err(|error| {
             self.broken = true;
             NetError::Frame { address: self.wire.peer().to_string(), error }
         })?;
-        let mut head = vec![0; front.head];
-        self.read_rest(&mut head, until)?;
-        self.left = front.body;
-        Ok((front, head))
+        let mut header = vec![0; prefix.header];
+        self.read_rest(&mut header, until)?;
+        self.left = prefix.body;
+        Ok((prefix, header))
     }
 
     /// Receives the next bytes of the body, straight into their place.

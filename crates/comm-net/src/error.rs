@@ -27,12 +27,12 @@ pub enum NetError {
         /// What it answered.
         reason: String,
     },
-    /// Connections that nobody protects are for this machine only, unless they are asked for.
+    /// Connections without protection are for this machine only, unless they are asked for.
     Unprotected {
-        /// The address of another machine, or of everybody.
+        /// The address of another machine, or of all.
         address: String,
     },
-    /// The other side does not want this connection.
+    /// The other side refuses this connection.
     Refused {
         /// Its address.
         address: String,
@@ -70,11 +70,11 @@ pub enum NetError {
         waited: Duration,
         /// What the last attempt to reach it met.
         reason: String,
-        /// True if it was dialled, false if it should have dialled itself.
-        dialled: bool,
+        /// True if this rank connects to it, false if it should have connected itself.
+        outgoing: bool,
     },
-    /// A seat does not fit its world.
-    Seat {
+    /// A join configuration does not fit its world.
+    Join {
         /// The rank that it names.
         rank: Rank,
         /// How many addresses it has.
@@ -120,8 +120,8 @@ impl fmt::Display for NetError {
                 out,
                 "rank {rank}, expected at {address}, did not come within {waited:?}: {reason}"
             ),
-            Self::Seat { rank, size, reason } => {
-                write!(out, "no seat for rank {rank} among {size} addresses: {reason}")
+            Self::Join { rank, size, reason } => {
+                write!(out, "rank {rank} cannot join a world of {size} addresses: {reason}")
             }
             Self::Keys { what, reason } => write!(out, "cannot use the {what}: {reason}"),
             Self::Token { characters } => write!(
@@ -138,8 +138,8 @@ impl std::error::Error for NetError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It does not begin with a greeting.
-    NoGreeting,
+    /// It does not begin with a handshake.
+    NoHandshake,
     /// It speaks another version of the protocol.
     Version {
         /// The version of the side that is told.
@@ -147,9 +147,9 @@ pub enum Refusal {
         /// The version of the other side.
         theirs: u16,
     },
-    /// Nobody here takes connections of this kind.
+    /// This process takes no connections of this kind.
     Kind,
-    /// Whom it asks for is not here, or not yet.
+    /// The rank that it asks for is not here, or not yet.
     Unknown,
     /// It does not know the secret.
     Secret,
@@ -160,23 +160,23 @@ pub enum Refusal {
         /// What TLS says.
         reason: String,
     },
-    /// It did not greet in time, or had to make room for others.
+    /// Its handshake did not come in time, or it was evicted for others.
     Slow,
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoGreeting => write!(out, "no greeting"),
+            Self::NoHandshake => write!(out, "no handshake"),
             Self::Version { ours, theirs } => {
                 write!(out, "version {theirs} of the protocol, expected {ours}")
             }
-            Self::Kind => write!(out, "nobody takes connections of this kind"),
-            Self::Unknown => write!(out, "nobody here has been asked for"),
+            Self::Kind => write!(out, "no handler for connections of this kind"),
+            Self::Unknown => write!(out, "the rank that was asked for is not here"),
             Self::Secret => write!(out, "a wrong token"),
             Self::Taken => write!(out, "no such place, or it is taken"),
             Self::Protection { reason } => write!(out, "not protected as it should be: {reason}"),
-            Self::Slow => write!(out, "no greeting in time"),
+            Self::Slow => write!(out, "no handshake in time"),
         }
     }
 }

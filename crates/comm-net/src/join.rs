@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use pantile_comm::{Options, Rank};
 
 use crate::NetError;
-use crate::dial::dial_wire;
+use crate::connect::connect_wire;
 use crate::error::Refusal;
-use crate::greeting::{Greeting, WORLD, encode_ranks};
-use crate::hub::{Lobby, lock};
+use crate::handshake::{Handshake, WORLD, encode_ranks};
+use crate::listener::{ListenerShared, lock};
 use crate::net::Net;
 use crate::secret::Secret;
 use crate::wire::Wire;
@@ -24,34 +24,35 @@ pub const RANKS_MAX: usize = 4096;
 
 /// One rank's place in a world: the same on every rank, but for the rank.
 #[derive(Clone)]
-pub struct Seat {
-    /// Names the world; a number that nobody guesses.
+pub struct JoinConfig {
+    /// Names the world; a number that cannot be guessed.
     pub world: u128,
-    /// What all of its ranks know, and nobody else.
+    /// What its ranks know, and no other process.
     pub secret: Secret,
-    /// Whose seat it is.
+    /// The rank that joins.
     pub rank: Rank,
-    /// Where the hub of every rank listens, as `HOST:PORT`.
+    /// Where the listener of every rank listens, as `HOST:PORT`.
     pub addresses: Vec<String>,
 }
 
-impl fmt::Debug for Seat {
+impl fmt::Debug for JoinConfig {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Seat(rank {} of {:?})", self.rank, self.addresses)
+        write!(out, "JoinConfig(rank {} of {:?})", self.rank, self.addresses)
     }
 }
 
 /// A rank that waits for those above it.
-pub(crate) struct Place {
+pub(crate) struct PendingJoin {
     pub(crate) secret: Secret,
     pub(crate) size: usize,
-    /// Who has greeted, and how: nothing while the answer is on its way.
+    /// The ranks whose handshake has come, with their connections: nothing while the answer is on
+    /// its way.
     came: Mutex<BTreeMap<Rank, Option<Wire>>>,
     changed: Condvar,
 }
 
-impl Place {
-    /// A rank greets: false if it has done so before.
+impl PendingJoin {
+    /// The handshake of a rank has come: false if it has come before.
     pub(crate) fn reserve(&self, from: Rank) -> bool {
         let mut came = lock(&self.came);
         let fresh = !came.contains_key(&from);
@@ -59,95 +60,100 @@ impl Place {
         fresh
     }
 
-    /// A rank that has greeted was lost before it heard the answer.
+    /// A rank was lost between its handshake and the answer.
     pub(crate) fn release(&self, from: Rank) {
         lock(&self.came).remove(&from);
     }
 
-    /// A rank that has greeted is connected.
+    /// A rank is connected.
     pub(crate) fn fill(&self, from: Rank, wire: Wire) {
         lock(&self.came).insert(from, Some(wire));
         self.changed.notify_all();
     }
 
-    /// Wakes who waits.
+    /// Wakes the thread that waits.
     pub(crate) fn wake(&self) {
         drop(lock(&self.came));
         self.changed.notify_all();
     }
 }
 
-/// Takes a seat.
-pub(crate) fn join(lobby: &Lobby, seat: &Seat, options: &Options) -> Result<Net, NetError> {
-    let (rank, size) = (seat.rank, seat.addresses.len());
-    let wrong = |reason| Err(NetError::Seat { rank, size, reason });
+/// Joins a world.
+pub(crate) fn join(
+    shared: &ListenerShared,
+    config: &JoinConfig,
+    options: &Options,
+) -> Result<Net, NetError> {
+    let (rank, size) = (config.rank, config.addresses.len());
+    let wrong = |reason| Err(NetError::Join { rank, size, reason });
     if size > RANKS_MAX {
         return wrong("a world has at most 4096 ranks");
     }
     if rank >= size {
         return wrong("the rank has no address");
     }
-    let place = Arc::new(Place {
-        secret: seat.secret.clone(),
+    let joining = Arc::new(PendingJoin {
+        secret: config.secret.clone(),
         size,
         came: Mutex::default(),
         changed: Condvar::new(),
     });
-    let key = (seat.world, rank);
-    let mut places = lock(&lobby.places);
-    if places.contains_key(&key) {
-        return wrong("somebody sits there already");
+    let key = (config.world, rank);
+    let mut joins = lock(&shared.joins);
+    if joins.contains_key(&key) {
+        return wrong("this rank has joined already");
     }
-    places.insert(key, Arc::clone(&place));
-    drop(places);
-    lobby.opened.notify_all();
-    let wait = lobby.options.join.min(options.deadline);
-    let wires = meet(lobby, seat, &place, wait);
-    lock(&lobby.places).remove(&key);
-    let net = Net::new(rank, wires?, options, lobby.options.silence);
+    joins.insert(key, Arc::clone(&joining));
+    drop(joins);
+    shared.opened.notify_all();
+    let wait = shared.options.join.min(options.deadline);
+    let wires = meet(shared, config, &joining, wait);
+    lock(&shared.joins).remove(&key);
+    let net = Net::new(rank, wires?, options, shared.options.silence);
     net.map_err(|error| NetError::System {
         what: "starting the world at",
-        address: lobby.address.to_string(),
+        address: shared.address.to_string(),
         reason: error.to_string(),
     })
 }
 
 /// The connections with all other ranks.
 fn meet(
-    lobby: &Lobby,
-    seat: &Seat,
-    place: &Place,
+    shared: &ListenerShared,
+    config: &JoinConfig,
+    joining: &PendingJoin,
     wait: Duration,
 ) -> Result<Vec<Option<Wire>>, NetError> {
     let until = Instant::now() + wait;
-    let mut wires = Vec::with_capacity(place.size);
-    for to in 0..seat.rank {
-        wires.push(Some(reach(lobby, seat, to, (until, wait))?));
+    let mut wires = Vec::with_capacity(joining.size);
+    for to in 0..config.rank {
+        wires.push(Some(reach(shared, config, to, (until, wait))?));
     }
     wires.push(None);
-    for from in seat.rank + 1..place.size {
-        wires.push(Some(expect(lobby, seat, place, (from, until, wait))?));
+    for from in config.rank + 1..joining.size {
+        wires.push(Some(expect(shared, config, joining, (from, until, wait))?));
     }
     Ok(wires)
 }
 
-/// Dials a rank below, again and again until it is there.
+/// Connects to a rank below, again and again until it is there.
 fn reach(
-    lobby: &Lobby,
-    seat: &Seat,
+    shared: &ListenerShared,
+    config: &JoinConfig,
     to: Rank,
     (until, wait): (Instant, Duration),
 ) -> Result<Wire, NetError> {
-    let (address, size) = (&seat.addresses[to], seat.addresses.len());
-    let note = encode_ranks(seat.rank, to, size);
-    let greeting = Greeting { kind: WORLD, id: seat.world, secret: seat.secret.clone(), note };
+    let (address, size) = (&config.addresses[to], config.addresses.len());
+    let payload = encode_ranks(config.rank, to, size);
+    let handshake =
+        Handshake { kind: WORLD, id: config.world, secret: config.secret.clone(), payload };
     let mut pause = PAUSES.0;
     loop {
-        let error = match dial_wire(address, &lobby.security, &greeting, until) {
+        let error = match connect_wire(address, &shared.security, &handshake, until) {
             Ok(wire) => return Ok(wire),
             Err(error) => error,
         };
-        // It may not listen yet, not sit yet, or have had to make room at its door.
+        // It may not listen yet, not have joined yet, or have evicted this connection.
         let early = matches!(
             error,
             NetError::System { .. }
@@ -155,8 +161,8 @@ fn reach(
                 | NetError::Closed { .. }
                 | NetError::Refused { refusal: Refusal::Unknown | Refusal::Slow, .. }
         );
-        if lobby.is_closed() {
-            return Err(closed(lobby));
+        if shared.is_closed() {
+            return Err(closed(shared));
         }
         if !early {
             return Err(error);
@@ -168,7 +174,7 @@ fn reach(
                 address,
                 waited: wait,
                 reason,
-                dialled: true,
+                outgoing: true,
             });
         }
         std::thread::sleep(pause);
@@ -178,36 +184,36 @@ fn reach(
 
 /// Waits for a rank above to come.
 fn expect(
-    lobby: &Lobby,
-    seat: &Seat,
-    place: &Place,
+    shared: &ListenerShared,
+    config: &JoinConfig,
+    joining: &PendingJoin,
     (from, until, wait): (Rank, Instant, Duration),
 ) -> Result<Wire, NetError> {
-    let mut came = lock(&place.came);
+    let mut came = lock(&joining.came);
     loop {
         if let Some(wire) = came.get_mut(&from).and_then(Option::take) {
             return Ok(wire);
         }
-        if lobby.is_closed() {
-            return Err(closed(lobby));
+        if shared.is_closed() {
+            return Err(closed(shared));
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            let address = seat.addresses[from].clone();
-            let reason = "it has not dialled".to_owned();
+            let address = config.addresses[from].clone();
+            let reason = "it has not connected".to_owned();
             return Err(NetError::Absent {
                 rank: from,
                 address,
                 waited: wait,
                 reason,
-                dialled: false,
+                outgoing: false,
             });
         }
-        let waited = place.changed.wait_timeout(came, left);
+        let waited = joining.changed.wait_timeout(came, left);
         came = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 
-fn closed(lobby: &Lobby) -> NetError {
-    NetError::Closed { address: lobby.address.to_string() }
+fn closed(shared: &ListenerShared) -> NetError {
+    NetError::Closed { address: shared.address.to_string() }
 }

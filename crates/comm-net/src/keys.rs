@@ -12,8 +12,8 @@ use crate::security::Tls;
 
 /// A certificate with its key, as texts in PEM.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Pair {
-    /// The certificate, for everybody.
+pub struct CertificateAndKey {
+    /// The certificate, which is public.
     pub certificate: String,
     /// The key, for its owner alone.
     pub key: String,
@@ -21,14 +21,14 @@ pub struct Pair {
 
 /// What the holder of a certificate may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Listen, and dial others: coordinators and workers.
+pub enum CertificateRole {
+    /// Listen, and connect to others: coordinators and workers.
     Server,
-    /// Dial only.
+    /// Connect only.
     Client,
 }
 
-/// The authority of one cluster: whoever has a certificate of it belongs to the cluster.
+/// The authority of one cluster: the holder of a certificate of it belongs to the cluster.
 pub struct Authority {
     certificate: String,
     issuer: Issuer<'static, KeyPair>,
@@ -54,13 +54,13 @@ impl Authority {
         Ok(Self { certificate: certificate.pem(), issuer, key: text })
     }
 
-    /// Its certificate, which everybody of the cluster needs, in PEM.
+    /// Its certificate, which every process of the cluster needs, in PEM.
     #[must_use]
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
 
-    /// Its key, in PEM. Nobody needs it once all certificates are made.
+    /// Its key, in PEM. It is not needed any more once all certificates are made.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
@@ -71,7 +71,11 @@ impl Authority {
     ///
     /// # Errors
     /// [`NetError::Keys`] if there is no name, or one cannot stand in a certificate.
-    pub fn issue(&self, names: &[String], role: Role) -> Result<Pair, NetError> {
+    pub fn issue(
+        &self,
+        names: &[String],
+        role: CertificateRole,
+    ) -> Result<CertificateAndKey, NetError> {
         let Some(first) = names.first() else {
             let reason = "expected at least one name or address".to_owned();
             return Err(NetError::Keys { what: "certificate", reason });
@@ -82,22 +86,22 @@ impl Authority {
         params.use_authority_key_identifier_extension = true;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = match role {
-            Role::Server => {
+            CertificateRole::Server => {
                 vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth]
             }
-            Role::Client => vec![ExtendedKeyUsagePurpose::ClientAuth],
+            CertificateRole::Client => vec![ExtendedKeyUsagePurpose::ClientAuth],
         };
         let key = KeyPair::generate().map_err(|error| failed("key", &error))?;
         let certificate = params.signed_by(&key, &self.issuer);
         let certificate = certificate.map_err(|error| failed("certificate", &error))?;
-        Ok(Pair { certificate: certificate.pem(), key: key.serialize_pem() })
+        Ok(CertificateAndKey { certificate: certificate.pem(), key: key.serialize_pem() })
     }
 
     /// A certificate and key of this authority, ready to be used.
     ///
     /// # Errors
     /// As [`Authority::issue`].
-    pub fn tls(&self, names: &[String], role: Role) -> Result<Arc<Tls>, NetError> {
+    pub fn tls(&self, names: &[String], role: CertificateRole) -> Result<Arc<Tls>, NetError> {
         let pair = self.issue(names, role)?;
         Tls::from_pem(&self.certificate, &pair.certificate, &pair.key)
     }
@@ -113,7 +117,7 @@ impl std::fmt::Debug for Authority {
     }
 }
 
-impl std::fmt::Debug for Pair {
+impl std::fmt::Debug for CertificateAndKey {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Pair(..)")
     }
@@ -130,7 +134,7 @@ mod tests {
     #[test]
     fn keys_are_made_and_used() {
         let authority = Authority::generate().unwrap();
-        for role in [Role::Server, Role::Client] {
+        for role in [CertificateRole::Server, CertificateRole::Client] {
             authority.tls(&names(&["localhost", "127.0.0.1", "::1"]), role).unwrap();
         }
         assert!(authority.key().contains("PRIVATE KEY"));
@@ -144,10 +148,16 @@ mod tests {
             let error = result.unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         };
-        check(authority.issue(&[], Role::Client).map(drop), "expected at least one name");
-        check(authority.issue(&names(&["größe"]), Role::Client).map(drop), "cannot use the");
-        let pair = authority.issue(&names(&["a"]), Role::Client).unwrap();
-        let other = authority.issue(&names(&["b"]), Role::Client).unwrap();
+        check(
+            authority.issue(&[], CertificateRole::Client).map(drop),
+            "expected at least one name",
+        );
+        check(
+            authority.issue(&names(&["größe"]), CertificateRole::Client).map(drop),
+            "cannot use the",
+        );
+        let pair = authority.issue(&names(&["a"]), CertificateRole::Client).unwrap();
+        let other = authority.issue(&names(&["b"]), CertificateRole::Client).unwrap();
         let root = authority.certificate();
         let tls = |root, certificate, key| Tls::from_pem(root, certificate, key).map(drop);
         check(tls("", &pair.certificate, &pair.key), "certificate of the authority: there is none");

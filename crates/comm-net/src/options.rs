@@ -1,4 +1,4 @@
-//! Settings of a hub.
+//! Settings of a listener.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -7,31 +7,31 @@ use std::time::Duration;
 
 use crate::error::Refusal;
 
-/// Who is told of connections that were refused.
-pub type Report = Arc<dyn Fn(SocketAddr, &Refusal) + Send + Sync>;
+/// What is called for connections that were refused.
+pub type RefusalCallback = Arc<dyn Fn(SocketAddr, &Refusal) + Send + Sync>;
 
-/// Settings of a hub.
+/// Settings of a listener.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct HubOptions {
-    /// How long a dialler may take to greet.
-    pub greeting: Duration,
-    /// How many diallers that have not greeted yet are kept; one more, and the oldest has to go.
-    pub ungreeted_max: usize,
+pub struct ListenerOptions {
+    /// How long the handshake of a connection may take.
+    pub handshake: Duration,
+    /// How many connections are kept without a handshake; one more, and the oldest is evicted.
+    pub pending_max: usize,
     /// How long a rank waits for the others to come, unless the deadline of its world is shorter.
     pub join: Duration,
     /// How long a rank that is waited for may be silent before it is taken for lost.
     pub silence: Duration,
-    /// Who is told of connections that were refused.
-    pub report: Option<Report>,
+    /// What is called for connections that were refused.
+    pub report: Option<RefusalCallback>,
 }
 
-impl Default for HubOptions {
-    /// Five seconds to greet, 64 that have not, thirty seconds to come, ten of silence.
+impl Default for ListenerOptions {
+    /// Five seconds for a handshake, 64 without one, thirty seconds to join, ten of silence.
     fn default() -> Self {
         Self {
-            greeting: Duration::from_secs(5),
-            ungreeted_max: 64,
+            handshake: Duration::from_secs(5),
+            pending_max: 64,
             join: Duration::from_secs(30),
             silence: Duration::from_secs(10),
             report: None,
@@ -39,17 +39,17 @@ impl Default for HubOptions {
     }
 }
 
-impl HubOptions {
-    /// These options with another time to greet.
+impl ListenerOptions {
+    /// These options with another time for handshakes.
     #[must_use]
-    pub fn with_greeting(self, greeting: Duration) -> Self {
-        Self { greeting, ..self }
+    pub fn with_handshake(self, handshake: Duration) -> Self {
+        Self { handshake, ..self }
     }
 
-    /// These options with another number of diallers that have not greeted; at least one.
+    /// These options with another number of connections without a handshake; at least one.
     #[must_use]
-    pub fn with_ungreeted_max(self, ungreeted_max: usize) -> Self {
-        Self { ungreeted_max: ungreeted_max.max(1), ..self }
+    pub fn with_pending_max(self, pending_max: usize) -> Self {
+        Self { pending_max: pending_max.max(1), ..self }
     }
 
     /// These options with another time to come.
@@ -64,7 +64,7 @@ impl HubOptions {
         Self { silence, ..self }
     }
 
-    /// These options with somebody who is told of connections that were refused.
+    /// These options with a callback for connections that were refused.
     #[must_use]
     pub fn with_report(
         self,
@@ -74,11 +74,11 @@ impl HubOptions {
     }
 }
 
-impl fmt::Debug for HubOptions {
+impl fmt::Debug for ListenerOptions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("HubOptions")
-            .field("greeting", &self.greeting)
-            .field("ungreeted_max", &self.ungreeted_max)
+            .field("handshake", &self.handshake)
+            .field("pending_max", &self.pending_max)
             .field("join", &self.join)
             .field("silence", &self.silence)
             .finish_non_exhaustive()

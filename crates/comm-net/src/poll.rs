@@ -32,9 +32,9 @@ pub(crate) fn watch(socket: &TcpStream, interest: Interest) -> PollFd<'_> {
     PollFd::new(socket, interest.flags())
 }
 
-/// A bell as one of the things that [`poll`] waits for.
-pub(crate) fn watch_bell(bell: &Bell) -> PollFd<'_> {
-    PollFd::new(&bell.rings, PollFlags::IN)
+/// A pipe as one of the things that [`poll`] waits for.
+pub(crate) fn watch_pipe(pipe: &SelfPipe) -> PollFd<'_> {
+    PollFd::new(&pipe.reader, PollFlags::IN)
 }
 
 /// Waits until something happens on one of them, or for `longest`. May return early.
@@ -43,7 +43,7 @@ pub(crate) fn poll(watched: &mut [PollFd<'_>], longest: Duration) {
         tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(longest.subsec_nanos()),
     };
-    // Interrupted, or short of kernel memory: whoever waits looks again and has a clock of its own.
+    // Interrupted, or short of kernel memory: the caller polls again and has a clock of its own.
     let _ = rustix::event::poll(watched, Some(&timeout));
 }
 
@@ -62,30 +62,30 @@ pub(crate) fn wait(socket: &TcpStream, interest: Interest, until: Instant) -> bo
     }
 }
 
-/// Wakes a thread that waits for sockets.
-pub(crate) struct Bell {
-    rings: UnixStream,
-    rope: UnixStream,
+/// Wakes a thread that waits for sockets: the self-pipe trick.
+pub(crate) struct SelfPipe {
+    reader: UnixStream,
+    writer: UnixStream,
 }
 
-impl Bell {
+impl SelfPipe {
     pub(crate) fn new() -> std::io::Result<Self> {
-        let (rings, rope) = UnixStream::pair()?;
-        rings.set_nonblocking(true)?;
-        rope.set_nonblocking(true)?;
-        Ok(Self { rings, rope })
+        let (reader, writer) = UnixStream::pair()?;
+        reader.set_nonblocking(true)?;
+        writer.set_nonblocking(true)?;
+        Ok(Self { reader, writer })
     }
 
-    /// Wakes whoever watches, now or the next time.
-    pub(crate) fn ring(&self) {
-        // If the bell is full of rings already, it will be heard.
-        let _ = std::io::Write::write(&mut &self.rope, &[1]);
+    /// Wakes the thread that polls, now or the next time.
+    pub(crate) fn notify(&self) {
+        // If the pipe is full, its reader will be woken anyway.
+        let _ = std::io::Write::write(&mut &self.writer, &[1]);
     }
 
-    /// Forgets all rings so far.
-    pub(crate) fn hush(&self) {
-        let mut rings = [0; 64];
-        while matches!(std::io::Read::read(&mut &self.rings, &mut rings), Ok(64)) {}
+    /// Forgets all notifications so far.
+    pub(crate) fn drain(&self) {
+        let mut reader = [0; 64];
+        while matches!(std::io::Read::read(&mut &self.reader, &mut reader), Ok(64)) {}
     }
 }
 
@@ -94,17 +94,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bell_is_heard_until_it_is_hushed() {
-        let bell = Bell::new().unwrap();
-        let heard = || {
-            let mut watched = [watch_bell(&bell)];
+    fn a_notification_stays_until_the_pipe_is_drained() {
+        let pipe = SelfPipe::new().unwrap();
+        let reads = || {
+            let mut watched = [watch_pipe(&pipe)];
             poll(&mut watched, Duration::from_millis(1));
             !watched[0].revents().is_empty()
         };
-        assert!(!heard());
-        (0..100).for_each(|_| bell.ring());
-        assert!(heard() && heard());
-        bell.hush();
-        assert!(!heard());
+        assert!(!reads());
+        (0..100).for_each(|_| pipe.notify());
+        assert!(reads() && reads());
+        pipe.drain();
+        assert!(!reads());
     }
 }

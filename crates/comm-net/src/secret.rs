@@ -1,4 +1,4 @@
-//! Tokens: who knows one may come in.
+//! Tokens: a connection that shows the right one is admitted.
 
 use std::fmt;
 use std::hint::black_box;
@@ -28,7 +28,7 @@ impl Secret {
         Self(bytes)
     }
 
-    /// The bytes, to be sent to somebody who may know them.
+    /// The bytes, to be sent to a process that may know them.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; SECRET_BYTES] {
         &self.0
@@ -76,7 +76,7 @@ fn random<const N: usize>() -> Result<[u8; N], NetError> {
     Ok(bytes)
 }
 
-/// A number that nobody guesses: the name of a world or a session.
+/// A number that cannot be guessed: the name of a world or a session.
 ///
 /// # Errors
 /// As [`Secret::random`].

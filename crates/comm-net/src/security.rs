@@ -21,7 +21,7 @@ pub enum Security {
     /// Not at all, and therefore only between processes of this machine: any address but loopback
     /// is refused.
     Plain,
-    /// Not at all, anywhere: somebody has asked for it.
+    /// Not at all, anywhere: the user has asked for it.
     Insecure,
     /// By TLS 1.3 with certificates on both sides.
     Tls(Arc<Tls>),
@@ -38,8 +38,8 @@ impl Security {
         }
     }
 
-    /// The dialled side of a connection to `host`.
-    pub(crate) fn dialled(
+    /// The connecting side of a connection to `host`.
+    pub(crate) fn secure_outgoing(
         &self,
         socket: TcpStream,
         host: &str,
@@ -60,7 +60,7 @@ impl Security {
     }
 
     /// The listening side of a connection.
-    pub(crate) fn accepted(&self, wire: Wire, until: Instant) -> Result<Wire, Halt> {
+    pub(crate) fn secure_incoming(&self, wire: Wire, until: Instant) -> Result<Wire, Halt> {
         let Self::Tls(tls) = self else { return Ok(wire) };
         let session = ServerConnection::new(Arc::clone(&tls.server));
         let session = session.map_err(|error| Halt::Io(std::io::Error::other(error)))?;
@@ -69,7 +69,7 @@ impl Security {
 }
 
 /// A certificate with its key, and the authority whose certificates are believed: for the side
-/// that dials and for the side that listens.
+/// that connects and for the side that listens.
 pub struct Tls {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,

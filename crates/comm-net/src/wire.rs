@@ -19,10 +19,10 @@ const PLAIN_BYTES: usize = 256 << 10;
 pub(crate) struct Wire {
     socket: TcpStream,
     peer: SocketAddr,
-    tls: Option<Mutex<Tls>>,
+    tls: Option<Mutex<TlsState>>,
 }
 
-struct Tls {
+struct TlsState {
     session: Session,
     cipher: Box<[u8]>,
     /// What of `cipher` was read from the socket and not yet taken.
@@ -56,7 +56,7 @@ impl Wire {
     pub(crate) fn protect(mut self, mut session: Session, until: Instant) -> Result<Self, Halt> {
         session.set_buffer_limit(Some(PLAIN_BYTES));
         let cipher = vec![0; CIPHER_BYTES].into_boxed_slice();
-        let mut tls = Tls { session, cipher, start: 0, stop: 0 };
+        let mut tls = TlsState { session, cipher, start: 0, stop: 0 };
         while tls.session.is_handshaking() || tls.session.wants_write() {
             let step = tls.flush(&self.socket).and_then(|()| match tls.session.is_handshaking() {
                 true => tls.fill(&self.socket),
@@ -92,7 +92,7 @@ impl Wire {
         &self.socket
     }
 
-    fn tls(&self) -> Option<MutexGuard<'_, Tls>> {
+    fn tls(&self) -> Option<MutexGuard<'_, TlsState>> {
         let tls = self.tls.as_ref()?;
         Some(tls.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -106,10 +106,10 @@ impl Wire {
     }
 
     /// As [`Wire::try_read`], into several slices, none of them empty.
-    pub(crate) fn try_read_vectored(&self, rooms: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+    pub(crate) fn try_read_vectored(&self, posted: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         again(|| match self.tls() {
-            None => (&self.socket).read_vectored(rooms),
-            Some(mut tls) => tls.read_vectored(&self.socket, rooms),
+            None => (&self.socket).read_vectored(posted),
+            Some(mut tls) => tls.read_vectored(&self.socket, posted),
         })
     }
 
@@ -131,18 +131,18 @@ impl Wire {
         }
     }
 
-    /// True if bytes may have been read from the socket that nobody has taken: then the socket does
-    /// not tell whether there is more.
+    /// True if bytes may have been read from the socket that no caller has taken: then the socket
+    /// does not tell whether there is more.
     pub(crate) fn reads_ahead(&self) -> bool {
         self.tls.is_some()
     }
 
     /// True if TLS has taken bytes that it could not send yet.
-    pub(crate) fn is_behind(&self) -> bool {
+    pub(crate) fn has_pending_writes(&self) -> bool {
         self.tls().is_some_and(|tls| tls.session.wants_write())
     }
 
-    /// Ends the connection for both sides; who reads or writes it is told.
+    /// Ends the connection for both sides; a thread that reads or writes it is told.
     pub(crate) fn cut(&self) {
         // An error means that it has ended already.
         let _ = self.socket.shutdown(Shutdown::Both);
@@ -216,7 +216,7 @@ fn again<T>(mut step: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-impl Tls {
+impl TlsState {
     fn read(&mut self, socket: &TcpStream, room: &mut [u8]) -> io::Result<usize> {
         if room.is_empty() {
             return Ok(0);
@@ -225,7 +225,7 @@ impl Tls {
             match self.session.reader().read(room) {
                 Ok(count) => return Ok(count),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                // An end without a farewell: whoever reads frames knows whether it is too early.
+                // An end without a farewell: the reader of frames knows whether it is too early.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(0),
                 Err(error) => return Err(error),
             }
@@ -240,10 +240,10 @@ impl Tls {
     fn read_vectored(
         &mut self,
         socket: &TcpStream,
-        rooms: &mut [IoSliceMut<'_>],
+        posted: &mut [IoSliceMut<'_>],
     ) -> io::Result<usize> {
         let mut got = 0;
-        for room in rooms {
+        for room in posted {
             match self.read(socket, room) {
                 Ok(count) => {
                     got += count;

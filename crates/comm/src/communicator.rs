@@ -1,32 +1,34 @@
-//! The value that the crates above hold: a transport that wraps every operation in a call.
+//! The value that the crates above hold: a transport that gives every operation its collective
+//! signature.
 
 use std::sync::Arc;
 
 use crate::{
-    Call, CommError, Failure, Memory, Piece, Rank, Scattered, Tag, Ticket, Transport, Windows,
+    CollectiveSignature, CommError, Failure, IoVec, MemoryBlock, MemorySlice, Rank, Tag, Ticket,
+    Transport, Windows,
 };
 
 /// The one channel of operations. Ranks call operations in the same order, so messages between two
-/// ranks match by order alone, and their heads tell when they do not.
+/// ranks match by order alone, and their envelopes tell when they do not.
 const TAG: Tag = Tag(0);
 
 /// One rank's way to its peers.
 ///
-/// Everything happens inside an [`Operation`]. If that fails, the world fails: no rank is left
-/// waiting for one that gave up.
+/// Everything happens inside an [`ActiveOperation`]. If that fails, the world fails: no rank is
+/// left waiting for one that gave up.
 pub struct Communicator {
     transport: Box<dyn Transport>,
     /// Tickets of the current operation's sends; kept to be used again.
     sends: Vec<Ticket>,
     /// The body of a message that says nothing.
-    nothing: Piece,
+    nothing: MemorySlice,
 }
 
 impl Communicator {
     /// A communicator over a transport.
     #[must_use]
     pub fn new(transport: Box<dyn Transport>) -> Self {
-        Self { transport, sends: Vec::new(), nothing: Memory::zeroed(0).whole() }
+        Self { transport, sends: Vec::new(), nothing: MemoryBlock::zeroed(0).whole() }
     }
 
     /// This rank.
@@ -60,7 +62,7 @@ impl Communicator {
     }
 
     /// Bodies whose ranges have at least so many bytes each are better left where they lie than
-    /// packed; nothing if scattered bodies are not taken.
+    /// packed; nothing if the transport has no vectored (scatter/gather) messages.
     #[must_use]
     pub fn run_bytes(&self) -> Option<usize> {
         self.transport.run_bytes()
@@ -84,13 +86,13 @@ impl Communicator {
     /// What the body returns, or what keeps its messages from going.
     pub fn operation<T>(
         &mut self,
-        call: &Call,
-        body: impl FnOnce(&mut Operation<'_>) -> Result<T, CommError>,
+        call: &CollectiveSignature,
+        body: impl FnOnce(&mut ActiveOperation<'_>) -> Result<T, CommError>,
     ) -> Result<T, CommError> {
         self.transport.enter(call)?;
         self.sends.clear();
         let transport = &mut *self.transport;
-        let mut operation = Operation { transport, sends: &mut self.sends, open: true };
+        let mut operation = ActiveOperation { transport, sends: &mut self.sends, open: true };
         let result = body(&mut operation).and_then(|value| {
             operation.finish()?;
             Ok(value)
@@ -106,11 +108,12 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`Transport::wait`].
-    pub fn barrier(&mut self, call: &Call) -> Result<(), CommError> {
+    pub fn barrier(&mut self, call: &CollectiveSignature) -> Result<(), CommError> {
         let (rank, size) = (self.rank(), self.size());
         let nothing = self.nothing.clone();
         self.operation(call, |operation| {
-            // Round by round everybody hears from twice as many: log2(size) messages each.
+            // Dissemination barrier: round by round each rank hears from twice as many: log2(size)
+            // messages each.
             let mut distance = 1;
             while distance < size {
                 let incoming = operation.receive((rank + size - distance) % size, &nothing)?;
@@ -124,14 +127,14 @@ impl Communicator {
 }
 
 /// What a rank can do inside one operation.
-pub struct Operation<'a> {
+pub struct ActiveOperation<'a> {
     transport: &'a mut dyn Transport,
     sends: &'a mut Vec<Ticket>,
     /// False once everything ended in good order.
     open: bool,
 }
 
-impl Operation<'_> {
+impl ActiveOperation<'_> {
     /// This rank.
     #[must_use]
     pub fn rank(&self) -> Rank {
@@ -144,11 +147,12 @@ impl Operation<'_> {
         self.transport.size()
     }
 
-    /// Sends a body, which stays as it is until the operation ends or [`Operation::sent`] returns.
+    /// Sends a body, which stays as it is until the operation ends or [`ActiveOperation::sent`]
+    /// returns.
     ///
     /// # Errors
     /// As [`Transport::post_send`].
-    pub fn send(&mut self, to: Rank, body: &Piece) -> Result<(), CommError> {
+    pub fn send(&mut self, to: Rank, body: &MemorySlice) -> Result<(), CommError> {
         let ticket = self.transport.post_send(to, TAG, body)?;
         self.sends.push(ticket);
         Ok(())
@@ -158,7 +162,7 @@ impl Operation<'_> {
     ///
     /// # Errors
     /// As [`Transport::post_send`].
-    pub fn begin_send(&mut self, to: Rank, body: &Piece) -> Result<Ticket, CommError> {
+    pub fn begin_send(&mut self, to: Rank, body: &MemorySlice) -> Result<Ticket, CommError> {
         self.transport.post_send(to, TAG, body)
     }
 
@@ -166,26 +170,26 @@ impl Operation<'_> {
     ///
     /// # Errors
     /// As [`Transport::post_receive`].
-    pub fn receive(&mut self, from: Rank, room: &Piece) -> Result<Ticket, CommError> {
+    pub fn receive(&mut self, from: Rank, room: &MemorySlice) -> Result<Ticket, CommError> {
         self.transport.post_receive(from, TAG, room)
     }
 
-    /// As [`Operation::send`], from several ranges of memory.
+    /// As [`ActiveOperation::send`], from several ranges of memory.
     ///
     /// # Errors
-    /// As [`Transport::post_send_scattered`].
-    pub fn send_scattered(&mut self, to: Rank, body: &Scattered) -> Result<(), CommError> {
-        let ticket = self.transport.post_send_scattered(to, TAG, body)?;
+    /// As [`Transport::post_send_vectored`].
+    pub fn send_vectored(&mut self, to: Rank, body: &IoVec) -> Result<(), CommError> {
+        let ticket = self.transport.post_send_vectored(to, TAG, body)?;
         self.sends.push(ticket);
         Ok(())
     }
 
-    /// As [`Operation::receive`], into several ranges of memory.
+    /// As [`ActiveOperation::receive`], into several ranges of memory.
     ///
     /// # Errors
-    /// As [`Transport::post_receive_scattered`].
-    pub fn receive_scattered(&mut self, from: Rank, room: &Scattered) -> Result<Ticket, CommError> {
-        self.transport.post_receive_scattered(from, TAG, room)
+    /// As [`Transport::post_receive_vectored`].
+    pub fn receive_vectored(&mut self, from: Rank, room: &IoVec) -> Result<Ticket, CommError> {
+        self.transport.post_receive_vectored(from, TAG, room)
     }
 
     /// Waits for a message that room was made for, or that was begun to be sent.
@@ -223,8 +227,8 @@ impl Operation<'_> {
         Ok(())
     }
 
-    /// Looking at peers' memory, where ranks share it. Every look must end with `done`, and every
-    /// window with `close`, before the operation ends.
+    /// Windows onto peers' memory, where ranks share it. Every `acquire` must end with `release`,
+    /// and every window with `close`, before the operation ends.
     pub fn windows(&mut self) -> Option<&mut dyn Windows> {
         self.transport.windows()
     }
@@ -237,8 +241,8 @@ impl Operation<'_> {
     }
 }
 
-impl Drop for Operation<'_> {
-    /// After an error or a panic nobody may go on looking at this rank's memory.
+impl Drop for ActiveOperation<'_> {
+    /// After an error or a panic no peer may go on reading this rank's memory.
     fn drop(&mut self) {
         if self.open {
             if let Some(windows) = self.transport.windows() {

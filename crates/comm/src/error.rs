@@ -1,10 +1,10 @@
-//! What can go wrong between ranks, and who is to blame.
+//! What can go wrong between ranks, and which rank is to blame.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Call, Rank};
+use crate::{CollectiveSignature, Rank};
 
 /// Why the ranks of a world stopped working together. The first failure is the one that counts;
 /// every rank gets it.
@@ -13,7 +13,7 @@ pub struct Failure {
     /// The rank that failed, was lost or disagreed.
     pub culprit: Rank,
     /// What it was doing, if that is known.
-    pub call: Option<Call>,
+    pub call: Option<CollectiveSignature>,
     /// What happened.
     pub reason: String,
 }
@@ -28,58 +28,58 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Why an operation between ranks could not be finished. Says which rank waited for whom, and in
+/// Why an operation between ranks could not be finished. Says which rank waited for which, and in
 /// which call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommError {
     /// A rank failed, and took the communicator with it: nothing can be sent any more.
     Failed {
-        /// Who tells.
+        /// The rank that reports.
         rank: Rank,
         /// Which rank failed, where, and why.
         failure: Arc<Failure>,
     },
     /// Two ranks that met wanted different operations.
     Disagreement {
-        /// Who found it.
+        /// The rank that found it.
         rank: Rank,
         /// What this rank called.
-        here: Box<Call>,
-        /// Whom it met.
+        here: Box<CollectiveSignature>,
+        /// The rank that it met.
         peer: Rank,
         /// What that rank called.
-        there: Box<Call>,
+        there: Box<CollectiveSignature>,
     },
     /// The peer has left the world (its part of the program ended), and will never answer.
     Gone {
-        /// Who waited.
+        /// The rank that waited.
         rank: Rank,
         /// In which call.
-        call: Box<Call>,
-        /// For whom.
+        call: Box<CollectiveSignature>,
+        /// The rank that it waited for.
         peer: Rank,
     },
     /// The peer did not answer before the deadline.
     Late {
-        /// Who waited.
+        /// The rank that waited.
         rank: Rank,
         /// In which call.
-        call: Box<Call>,
-        /// For whom.
+        call: Box<CollectiveSignature>,
+        /// The rank that it waited for.
         peer: Rank,
         /// What the peer is busy with instead, if that is known.
-        busy: Option<Box<Call>>,
+        busy: Option<Box<CollectiveSignature>>,
         /// How long the wait was.
         waited: Duration,
     },
     /// A message is longer or shorter than the operation says.
     Length {
-        /// Who received it.
+        /// The rank that received it.
         rank: Rank,
         /// In which call.
-        call: Box<Call>,
-        /// From whom.
+        call: Box<CollectiveSignature>,
+        /// The sender.
         peer: Rank,
         /// How many bytes there should be.
         expected: usize,
@@ -88,7 +88,7 @@ pub enum CommError {
     },
     /// There is no such rank.
     NoSuchRank {
-        /// Who asked.
+        /// The rank that asked.
         rank: Rank,
         /// The rank that does not exist.
         peer: Rank,
@@ -109,7 +109,7 @@ pub enum CommError {
 impl CommError {
     /// The failure that this error means for the others: whom to name, and what to say.
     #[must_use]
-    pub fn to_failure(&self, reporter: Rank, call: Option<&Call>) -> Failure {
+    pub fn to_failure(&self, reporter: Rank, call: Option<&CollectiveSignature>) -> Failure {
         match self {
             Self::Failed { failure, .. } => (**failure).clone(),
             Self::Gone { peer, .. } | Self::Late { peer, .. } => {

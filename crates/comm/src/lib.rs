@@ -9,18 +9,18 @@
 //! Must never contain shapes, element types, plans or async code.
 //!
 //! Read [`Transport`] first, then [`Communicator`], the value that the crates above hold: it wraps
-//! every operation in a [`Call`], so that ranks which disagree are told who wanted what, and a rank
-//! that fails takes its peers out of their waits.
+//! every operation in a [`CollectiveSignature`], so that ranks which disagree are told what each of
+//! them called, and a rank that fails takes its peers out of their waits.
 //!
 //! ```
-//! use pantile_comm::{Call, Piece, threads};
+//! use pantile_comm::{CollectiveSignature, MemorySlice, threads};
 //!
 //! let texts = threads::run(2, &Default::default(), |mut world| {
 //!     let peer = 1 - world.rank();
-//!     let call = Call::here("greet", 7);
+//!     let call = CollectiveSignature::here("greet", 7);
 //!     world.operation(&call, |operation| {
 //!         let hello = format!("hello from {}", operation.rank());
-//!         operation.send(peer, &Piece::copied_from(hello.as_bytes()))?;
+//!         operation.send(peer, &MemorySlice::copied_from(hello.as_bytes()))?;
 //!         operation.receive_any(peer)
 //!     })
 //! });
@@ -30,23 +30,23 @@ pub mod conformance;
 pub mod sim;
 pub mod threads;
 
-mod call;
 mod communicator;
+mod envelope;
 mod error;
-mod head;
 mod memory;
 mod options;
 mod outcome;
+mod signature;
 mod sync;
 mod transport;
 
-pub use call::Call;
-pub use communicator::{Communicator, Operation};
+pub use communicator::{ActiveOperation, Communicator};
+pub use envelope::{ENVELOPE_BYTES, Envelope, EnvelopeBytes};
 pub use error::{CommError, Failure};
-pub use head::{HEAD_BYTES, Head};
 #[doc(hidden)]
 pub use memory::LARGE_PAGE;
-pub use memory::{Memory, Piece, Ranges, Scattered};
+pub use memory::{IoVec, MemoryBlock, MemorySlice, Ranges};
 pub use options::{Options, OptionsError};
 pub use outcome::RankError;
+pub use signature::CollectiveSignature;
 pub use transport::{Rank, Tag, Ticket, Transport, Windows};

@@ -10,27 +10,27 @@ use pantile_memory::{AlignedBuffer, OutOfMemory};
 
 mod ranges;
 
-pub use ranges::{Ranges, Scattered};
+pub use ranges::{IoVec, Ranges};
 
 /// From this size on memory is in large pages.
 pub const LARGE_PAGE: usize = pantile_memory::LARGE;
 
-/// A block of bytes that lives as long as somebody refers to it: a transport that cannot end a
+/// A block of bytes that lives as long as a reference to it: a transport that cannot end a
 /// message keeps its memory alive instead of letting it dangle.
 ///
 /// Clones refer to the same bytes. Reading and writing them is `unsafe`, because the type does not
-/// say who may when; that is agreed by law 6 of [`Transport`](crate::Transport) and by the protocol
-/// of [`Windows`](crate::Windows).
+/// say which thread may when; that is agreed by law 6 of [`Transport`](crate::Transport) and by the
+/// protocol of [`Windows`](crate::Windows).
 ///
 /// Invariants:
 /// 1. `start` is valid for `bytes` bytes as long as `owner` lives.
 /// 2. The bytes are initialised.
 #[derive(Clone)]
-pub struct Memory {
-    block: Arc<Block>,
+pub struct MemoryBlock {
+    allocation: Arc<Allocation>,
 }
 
-struct Block {
+struct Allocation {
     start: NonNull<u8>,
     bytes: usize,
     owner: Owner,
@@ -42,17 +42,17 @@ enum Owner {
         /// Keeps the bytes.
         _buffer: AlignedBuffer,
     },
-    /// Given by somebody else, who is dropped with the block.
+    /// Given by a caller, whose owner value is dropped with the allocation.
     Given(Box<dyn Any + Send + Sync>),
 }
 
-// SAFETY: a block is a plain range of bytes; who may touch it when is the contract of the unsafe
-// functions that reach it.
-unsafe impl Send for Block {}
+// SAFETY: an allocation is a plain range of bytes; which thread may touch it when is the contract
+// of the unsafe functions that reach it.
+unsafe impl Send for Allocation {}
 // SAFETY: as above.
-unsafe impl Sync for Block {}
+unsafe impl Sync for Allocation {}
 
-impl Memory {
+impl MemoryBlock {
     /// New memory, all zero, aligned to a cache line.
     ///
     /// # Panics
@@ -72,21 +72,27 @@ impl Memory {
 
     fn of(buffer: AlignedBuffer) -> Self {
         let (start, bytes) = (buffer.start(), buffer.bytes());
-        Self { block: Arc::new(Block { start, bytes, owner: Owner::Own { _buffer: buffer } }) }
+        Self {
+            allocation: Arc::new(Allocation {
+                start,
+                bytes,
+                owner: Owner::Own { _buffer: buffer },
+            }),
+        }
     }
 
-    /// Somebody else's memory, kept alive by `owner`.
+    /// Memory of another owner, kept alive by `owner`.
     ///
     /// # Safety
     /// `start` is valid for reading and writing `bytes` initialised bytes as long as `owner` lives,
-    /// and nobody but the holders of this memory touches them.
+    /// and only the holders of this memory touch them.
     #[must_use]
     pub unsafe fn given(
         start: NonNull<u8>,
         bytes: usize,
         owner: Box<dyn Any + Send + Sync>,
     ) -> Self {
-        Self { block: Arc::new(Block { start, bytes, owner: Owner::Given(owner) }) }
+        Self { allocation: Arc::new(Allocation { start, bytes, owner: Owner::Given(owner) }) }
     }
 
     /// The owner that was given, if this is the last reference to its memory.
@@ -94,11 +100,12 @@ impl Memory {
     /// # Errors
     /// The memory itself, if it was not given or is still referred to.
     pub fn into_owner(self) -> Result<Box<dyn Any + Send + Sync>, Self> {
-        if !matches!(self.block.owner, Owner::Given(_)) {
+        if !matches!(self.allocation.owner, Owner::Given(_)) {
             return Err(self);
         }
-        let mut block = Arc::try_unwrap(self.block).map_err(|block| Self { block })?;
-        match std::mem::replace(&mut block.owner, Owner::Given(Box::new(()))) {
+        let mut allocation =
+            Arc::try_unwrap(self.allocation).map_err(|allocation| Self { allocation })?;
+        match std::mem::replace(&mut allocation.owner, Owner::Given(Box::new(()))) {
             Owner::Given(owner) => Ok(owner),
             _ => unreachable!("own memory was sent back above"),
         }
@@ -107,31 +114,31 @@ impl Memory {
     /// Number of bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.block.bytes
+        self.allocation.bytes
     }
 
     /// The first byte.
     #[must_use]
     pub fn start(&self) -> NonNull<u8> {
-        self.block.start
+        self.allocation.start
     }
 
     /// True if both are the same memory.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.block, &other.block)
+        Arc::ptr_eq(&self.allocation, &other.allocation)
     }
 
-    /// True if nobody else refers to this memory.
+    /// True if this is the only reference to this memory.
     #[must_use]
     pub fn is_alone(&self) -> bool {
-        Arc::strong_count(&self.block) == 1
+        Arc::strong_count(&self.allocation) == 1
     }
 
     /// All of it.
     #[must_use]
-    pub fn whole(&self) -> Piece {
-        Piece { memory: self.clone(), start: 0, bytes: self.bytes() }
+    pub fn whole(&self) -> MemorySlice {
+        MemorySlice { memory: self.clone(), start: 0, bytes: self.bytes() }
     }
 
     /// The bytes `start..start + bytes`.
@@ -139,42 +146,42 @@ impl Memory {
     /// # Panics
     /// If they are not inside.
     #[must_use]
-    pub fn piece(&self, start: usize, bytes: usize) -> Piece {
+    pub fn slice(&self, start: usize, bytes: usize) -> MemorySlice {
         let inside = start.checked_add(bytes).is_some_and(|stop| stop <= self.bytes());
         assert!(inside, "bytes {start}+{bytes} of a memory of {}", self.bytes());
-        Piece { memory: self.clone(), start, bytes }
+        MemorySlice { memory: self.clone(), start, bytes }
     }
 }
 
-impl fmt::Debug for Memory {
+impl fmt::Debug for MemoryBlock {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Memory({} bytes)", self.bytes())
+        write!(out, "MemoryBlock({} bytes)", self.bytes())
     }
 }
 
-/// A range of bytes of a [`Memory`]: the body of a message, or room for one.
+/// A range of bytes of a [`MemoryBlock`]: the body of a message, or room for one.
 ///
 /// Invariant 3: the range lies inside the memory.
 #[derive(Clone, Debug)]
-pub struct Piece {
-    memory: Memory,
+pub struct MemorySlice {
+    memory: MemoryBlock,
     start: usize,
     bytes: usize,
 }
 
-impl Piece {
+impl MemorySlice {
     /// New memory with these bytes.
     #[must_use]
     pub fn copied_from(bytes: &[u8]) -> Self {
-        let piece = Memory::zeroed(bytes.len()).whole();
-        // SAFETY: nobody else knows this memory yet.
-        unsafe { piece.as_mut_slice() }.copy_from_slice(bytes);
-        piece
+        let slice = MemoryBlock::zeroed(bytes.len()).whole();
+        // SAFETY: no other thread knows this memory yet.
+        unsafe { slice.as_mut_slice() }.copy_from_slice(bytes);
+        slice
     }
 
     /// The memory it is a part of.
     #[must_use]
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &MemoryBlock {
         &self.memory
     }
 
@@ -199,7 +206,7 @@ impl Piece {
     /// The bytes.
     ///
     /// # Safety
-    /// Nobody writes them while the slice is in use.
+    /// No thread writes them while the slice is in use.
     #[must_use]
     pub unsafe fn as_slice(&self) -> &[u8] {
         // SAFETY: invariants 1 to 3; the caller excludes writers.
@@ -209,7 +216,7 @@ impl Piece {
     /// The bytes, to be written.
     ///
     /// # Safety
-    /// Nobody reads or writes them while the slice is in use.
+    /// No other thread reads or writes them while the slice is in use.
     #[must_use]
     #[expect(clippy::mut_from_ref, reason = "exclusiveness is the caller's promise")]
     pub unsafe fn as_mut_slice(&self) -> &mut [u8] {
@@ -223,25 +230,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_views_of_one_memory() {
-        let memory = Memory::zeroed(10);
-        let (left, right) = (memory.piece(0, 4), memory.piece(4, 6));
-        // SAFETY: the two pieces do not overlap, and this thread has the only references.
+    fn slices_are_views_of_one_memory() {
+        let memory = MemoryBlock::zeroed(10);
+        let (left, right) = (memory.slice(0, 4), memory.slice(4, 6));
+        // SAFETY: the two slices do not overlap, and this thread has the only references.
         unsafe { left.as_mut_slice() }.fill(1);
         // SAFETY: as above.
         unsafe { right.as_mut_slice() }.fill(2);
         let whole = memory.whole();
-        // SAFETY: nobody writes any more.
+        // SAFETY: no thread writes any more.
         assert_eq!(unsafe { whole.as_slice() }, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
         assert!(left.memory().is(&memory) && !memory.is_alone());
         assert_eq!(memory.start().as_ptr().addr() % pantile_memory::ALIGNMENT, 0);
-        assert!(Memory::zeroed(0).whole().is_empty());
+        assert!(MemoryBlock::zeroed(0).whole().is_empty());
     }
 
     #[test]
     fn large_memory_is_zero_and_can_be_written_to_the_end() {
         for bytes in [LARGE_PAGE - 1, LARGE_PAGE, 3 * LARGE_PAGE + 17] {
-            let whole = Memory::zeroed(bytes).whole();
+            let whole = MemoryBlock::zeroed(bytes).whole();
             // SAFETY: this thread has the only reference.
             let slice = unsafe { whole.as_mut_slice() };
             assert!(slice.iter().all(|byte| *byte == 0));
@@ -253,20 +260,20 @@ mod tests {
     #[test]
     #[should_panic(expected = "bytes 8+3 of a memory of 10")]
     fn a_piece_lies_inside() {
-        let _ = Memory::zeroed(10).piece(8, 3);
+        let _ = MemoryBlock::zeroed(10).slice(8, 3);
     }
 
     #[test]
-    fn given_memory_comes_back_when_nobody_else_has_it() {
+    fn given_memory_comes_back_with_the_last_reference() {
         let mut vector = vec![1_u8, 2, 3];
         let start = NonNull::new(vector.as_mut_ptr()).expect("not null");
         // SAFETY: the vector is the owner and is not touched elsewhere.
-        let memory = unsafe { Memory::given(start, 3, Box::new(vector)) };
+        let memory = unsafe { MemoryBlock::given(start, 3, Box::new(vector)) };
         let other = memory.clone();
         let memory = memory.into_owner().expect_err("still referred to");
         drop(other);
         let owner = memory.into_owner().expect("the last reference");
         assert_eq!(*owner.downcast::<Vec<u8>>().expect("a vector"), [1, 2, 3]);
-        assert!(Memory::zeroed(1).into_owner().is_err());
+        assert!(MemoryBlock::zeroed(1).into_owner().is_err());
     }
 }

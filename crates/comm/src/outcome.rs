@@ -82,12 +82,13 @@ mod tests {
     #[test]
     fn memory_that_is_not_there_is_an_error_of_its_own() {
         let bytes = 1 << 60;
-        let error = RankError::<String>::catch(|| Ok(crate::Memory::zeroed(bytes))).unwrap_err();
+        let error =
+            RankError::<String>::catch(|| Ok(crate::MemoryBlock::zeroed(bytes))).unwrap_err();
         assert_eq!(error, RankError::OutOfMemory(OutOfMemory { bytes }));
         assert_eq!(error.to_string(), format!("the system gave no memory of {bytes} bytes"));
         let failure = error.to_failure(1).to_string();
         assert!(failure.starts_with("rank 1 failed: its program cannot go on: "), "{failure}");
-        assert_eq!(crate::Memory::try_zeroed(bytes).err(), Some(OutOfMemory { bytes }));
+        assert_eq!(crate::MemoryBlock::try_zeroed(bytes).err(), Some(OutOfMemory { bytes }));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Call, CommError, Failure, Memory, Piece, Scattered};
+use crate::{CollectiveSignature, CommError, Failure, IoVec, MemoryBlock, MemorySlice};
 
 /// A worker's number in the world.
 pub type Rank = usize;
@@ -18,8 +18,9 @@ pub struct Ticket(pub u64);
 
 /// One rank's end of a world of ranks.
 ///
-/// A message has a head, made of the sender's current [`Call`] and the length of the body, and a
-/// body of opaque bytes. The receiver compares the head with its own call before it takes the body.
+/// A message has an envelope, made of the sender's current [`CollectiveSignature`] and the length
+/// of the body, and a body of opaque bytes. The receiver compares the envelope with its own call
+/// before it takes the body.
 ///
 /// Laws, checked by the [conformance suite](crate::conformance):
 /// 1. Messages from one rank to another with one tag arrive in the order in which they were
@@ -35,9 +36,9 @@ pub struct Ticket(pub u64);
 ///    does too.
 /// 6. From posting to the end of waiting the poster leaves the body alone, and does not look at a
 ///    room. Memory of messages that never end is kept alive.
-/// 7. Where a transport takes scattered bodies, a body is its bytes in order, wherever they lie: the
-///    other side may have it in one piece, or in other ranges. What lies between the ranges is
-///    neither read nor written.
+/// 7. Where a transport takes vectored bodies (scatter/gather), a body is its bytes in order,
+///    wherever they lie: the other side may have it contiguous, or in other ranges. What lies
+///    between the ranges is neither read nor written.
 ///
 /// Dropping a transport leaves the world: peers that wait for this rank are told.
 pub trait Transport: Send {
@@ -50,14 +51,14 @@ pub trait Transport: Send {
     /// Number of ranks in the world.
     fn size(&self) -> usize;
 
-    /// Bodies of more bytes travel better in parts of so many, because whoever makes them can go on
+    /// Bodies of more bytes travel better in parts of so many, because the sender can go on packing
     /// while they travel. The same on every rank of a world; by default nothing is gained by that.
     fn part_bytes(&self) -> usize {
         usize::MAX
     }
 
     /// Bodies whose ranges have at least so many bytes each are better left where they lie than
-    /// packed; nothing if scattered bodies are not taken at all, as by default.
+    /// packed; nothing if vectored bodies are not taken at all, as by default.
     fn run_bytes(&self) -> Option<usize> {
         None
     }
@@ -66,7 +67,7 @@ pub trait Transport: Send {
     ///
     /// # Errors
     /// If the world has failed.
-    fn enter(&mut self, call: &Call) -> Result<(), CommError>;
+    fn enter(&mut self, call: &CollectiveSignature) -> Result<(), CommError>;
 
     /// From now on this rank computes and is in no call.
     fn leave(&mut self);
@@ -75,38 +76,43 @@ pub trait Transport: Send {
     ///
     /// # Errors
     /// If there is no such rank, or the world has failed.
-    fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError>;
+    fn post_send(&mut self, to: Rank, tag: Tag, body: &MemorySlice) -> Result<Ticket, CommError>;
 
     /// Makes room for the next message from `from`.
     ///
     /// # Errors
     /// If there is no such rank, or the world has failed.
-    fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError>;
+    fn post_receive(
+        &mut self,
+        from: Rank,
+        tag: Tag,
+        room: &MemorySlice,
+    ) -> Result<Ticket, CommError>;
 
     /// As [`Transport::post_send`], from several ranges of memory.
     ///
     /// # Errors
-    /// The same, and always where scattered bodies are not taken.
-    fn post_send_scattered(
+    /// The same, and always where vectored bodies are not taken.
+    fn post_send_vectored(
         &mut self,
         _to: Rank,
         _tag: Tag,
-        _body: &Scattered,
+        _body: &IoVec,
     ) -> Result<Ticket, CommError> {
-        Err(in_one_piece(self.rank(), self.name()))
+        Err(no_vectored_io(self.rank(), self.name()))
     }
 
     /// As [`Transport::post_receive`], into several ranges of memory.
     ///
     /// # Errors
-    /// The same, and always where scattered bodies are not taken.
-    fn post_receive_scattered(
+    /// The same, and always where vectored bodies are not taken.
+    fn post_receive_vectored(
         &mut self,
         _from: Rank,
         _tag: Tag,
-        _room: &Scattered,
+        _room: &IoVec,
     ) -> Result<Ticket, CommError> {
-        Err(in_one_piece(self.rank(), self.name()))
+        Err(no_vectored_io(self.rank(), self.name()))
     }
 
     /// Waits for a ticket, which is used up.
@@ -127,7 +133,7 @@ pub trait Transport: Send {
     /// As [`Transport::wait`].
     fn receive_any(&mut self, from: Rank, tag: Tag) -> Result<Vec<u8>, CommError>;
 
-    /// Looking at a peer's memory, where ranks share it.
+    /// Windows onto peers' memory, where ranks share it.
     fn windows(&mut self) -> Option<&mut dyn Windows>;
 
     /// Ends the world for every rank; the first failure is the one that all of them report.
@@ -137,48 +143,48 @@ pub trait Transport: Send {
     fn failure(&self) -> Option<Arc<Failure>>;
 }
 
-/// What a transport answers that does not take scattered bodies.
-fn in_one_piece(rank: Rank, name: &str) -> CommError {
-    let (call, reason) = (format!("a scattered body over {name}"), "bodies are in one piece");
+/// What a transport answers that does not take vectored bodies.
+fn no_vectored_io(rank: Rank, name: &str) -> CommError {
+    let (call, reason) = (format!("a vectored body over {name}"), "bodies have to be contiguous");
     CommError::Backend { rank, call, reason: reason.to_owned() }
 }
 
-/// Looking at a peer's memory for the duration of one call.
+/// One-sided reads of a peer's memory for the duration of one call.
 ///
 /// Between two ranks a window is open in one direction at most once at a time:
 ///
 /// ```text
-/// shower:  open ─────────────────────────── close (waits for done)
-/// viewer:         look (waits for open) … copy … done
+/// owner:   expose ───────────────────────────────── close (waits for release)
+/// viewer:           acquire (waits for expose) … copy … release
 /// ```
 ///
-/// Whatever happens, `close` and `withdraw` return only when no peer is looking any more, so the
+/// Whatever happens, `close` and `withdraw` return only when no peer is reading any more, so the
 /// memory may then be changed.
 pub trait Windows {
     /// Shows `memory` to `to` in the current call.
     ///
     /// # Errors
     /// If there is no such rank, or the world has failed.
-    fn open(&mut self, to: Rank, memory: &Memory) -> Result<(), CommError>;
+    fn expose(&mut self, to: Rank, memory: &MemoryBlock) -> Result<(), CommError>;
 
-    /// True if looking at `from` would not wait.
-    fn is_open(&mut self, from: Rank) -> bool;
+    /// True if acquiring the window of `from` would not wait.
+    fn is_exposed(&mut self, from: Rank) -> bool;
 
     /// Waits until `from` shows its memory in the same call.
     ///
     /// # Errors
     /// As [`Transport::wait`].
-    fn look(&mut self, from: Rank) -> Result<Memory, CommError>;
+    fn acquire(&mut self, from: Rank) -> Result<MemoryBlock, CommError>;
 
-    /// This rank does not look at `from` any more.
-    fn done(&mut self, from: Rank);
+    /// This rank does not read the memory of `from` any more.
+    fn release(&mut self, from: Rank);
 
-    /// Waits until `to` does not look any more, and closes the window.
+    /// Waits until `to` does not read any more, and closes the window.
     ///
     /// # Errors
     /// As [`Transport::wait`]; the window is closed then, too.
     fn close(&mut self, to: Rank) -> Result<(), CommError>;
 
-    /// Ends every look and closes every window of this rank, after an error.
+    /// Ends every read and closes every window of this rank, after an error.
     fn withdraw(&mut self);
 }

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use pantile_comm::{Call, CommError, Memory, Operation, Rank, Ticket};
+use pantile_comm::{ActiveOperation, CollectiveSignature, CommError, MemoryBlock, Rank, Ticket};
 
 use crate::execute::{self, Buffers, HopRunner};
 use crate::movement::{Hop, Movement};
@@ -16,7 +16,7 @@ pub(crate) struct AggregatedExchange {
     fingerprint: u64,
     /// Messages of each step; none if the exchanges run one after the other.
     hops: Vec<AggregatedHop>,
-    scratch: Memory,
+    scratch: MemoryBlock,
     tickets: Vec<Ticket>,
 }
 
@@ -51,7 +51,13 @@ impl AggregatedExchange {
             true => (0..steps).map(|step| aggregated_hop(&movements, step, &mut size)).collect(),
             false => Vec::new(),
         };
-        Self { movements, fingerprint, hops, scratch: Memory::zeroed(size), tickets: Vec::new() }
+        Self {
+            movements,
+            fingerprint,
+            hops,
+            scratch: MemoryBlock::zeroed(size),
+            tickets: Vec::new(),
+        }
     }
 
     /// Messages that this rank sends, and their bytes.
@@ -118,7 +124,7 @@ impl Engine {
         place: &'static Location<'static>,
         between: &mut dyn FnMut() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let call = Call::at("halo exchange", aggregated.fingerprint, place);
+        let call = CollectiveSignature::at("halo exchange", aggregated.fingerprint, place);
         for (movement, tile) in aggregated.movements.iter().zip(tiles) {
             self.expect_in_place(&call, movement, tile)?;
         }
@@ -141,7 +147,7 @@ impl Engine {
 
     fn exchange_inside(
         &mut self,
-        call: &Call,
+        call: &CollectiveSignature,
         aggregated: &mut AggregatedExchange,
         tiles: &[&Tile],
         between: &mut dyn FnMut(),
@@ -174,7 +180,7 @@ impl Engine {
 }
 
 fn by_aggregated_messages(
-    operation: &mut Operation<'_>,
+    operation: &mut ActiveOperation<'_>,
     aggregated: &mut AggregatedExchange,
     tiles: &[&Tile],
     between: &mut dyn FnMut(),
@@ -188,10 +194,10 @@ fn by_aggregated_messages(
         tickets.clear();
         for message in &hop.receives {
             tickets
-                .push(operation.receive(message.peer, &scratch.piece(message.at, message.bytes))?);
+                .push(operation.receive(message.peer, &scratch.slice(message.at, message.bytes))?);
         }
         for message in &hop.sends {
-            let piece = scratch.piece(message.at, message.bytes);
+            let piece = scratch.slice(message.at, message.bytes);
             for (number, at, start) in &message.parts {
                 runner(*number).pack(*at, MemorySpan::of_piece(&piece).skip(*start));
             }

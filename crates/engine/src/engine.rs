@@ -4,7 +4,9 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pantile_comm::{Call, CommError, Communicator, Failure, Memory, Rank, Ticket};
+use pantile_comm::{
+    CollectiveSignature, CommError, Communicator, Failure, MemoryBlock, Rank, Ticket,
+};
 use pantile_geometry::{Distribution, Fingerprint};
 use pantile_kernels::DType;
 use pantile_kernels::lanes::Scratch as LoopScratch;
@@ -70,8 +72,8 @@ pub struct Engine {
     communicator: Communicator,
     terrain: Terrain,
     movements: BoundedCache<MovementKey, Arc<Movement>>,
-    scratch: Memory,
-    staging: Vec<Memory>,
+    scratch: MemoryBlock,
+    staging: Vec<MemoryBlock>,
     tickets: Vec<Ticket>,
     counters: Counters,
     pool: Pool,
@@ -96,7 +98,7 @@ impl Engine {
             run_bytes: communicator.run_bytes(),
             communicator,
             movements: BoundedCache::of_count(KEPT),
-            scratch: Memory::zeroed(0),
+            scratch: MemoryBlock::zeroed(0),
             staging: Vec::new(),
             tickets: Vec::new(),
             counters: Counters::default(),
@@ -248,7 +250,7 @@ impl Engine {
     }
 
     /// Ends the world, because this rank cannot go on.
-    pub fn fail(&mut self, call: Option<Call>, reason: &dyn std::fmt::Display) {
+    pub fn fail(&mut self, call: Option<CollectiveSignature>, reason: &dyn std::fmt::Display) {
         let (culprit, reason) = (self.rank(), reason.to_string());
         self.communicator.abort(Failure { culprit, call, reason });
     }
@@ -389,7 +391,7 @@ impl Engine {
         target: &mut Tile,
         place: &'static Location<'static>,
     ) -> Result<(), Error> {
-        let call = Call::at(movement.name, movement.fingerprint, place);
+        let call = CollectiveSignature::at(movement.name, movement.fingerprint, place);
         let (dtype, lengths) = (movement.dtype, movement.lengths);
         self.expect_tile(&call, "source", (dtype, lengths.0), source)?;
         self.expect_tile(&call, "target", (dtype, lengths.1), target)?;
@@ -415,7 +417,7 @@ impl Engine {
         tile: &mut Tile,
         place: &'static Location<'static>,
     ) -> Result<(), Error> {
-        let call = Call::at(movement.name, movement.fingerprint, place);
+        let call = CollectiveSignature::at(movement.name, movement.fingerprint, place);
         self.expect_in_place(&call, movement, tile)?;
         self.execute(movement, &call, tile.memory(), tile.memory())
     }
@@ -423,7 +425,7 @@ impl Engine {
     /// A tile within which a movement can run.
     pub(crate) fn expect_in_place(
         &mut self,
-        call: &Call,
+        call: &CollectiveSignature,
         movement: &Movement,
         tile: &Tile,
     ) -> Result<(), Error> {
@@ -443,7 +445,9 @@ impl Engine {
     }
 
     /// What movements work with.
-    pub(crate) fn parts(&mut self) -> (&mut Communicator, &[Memory], &Memory, &mut Vec<Ticket>) {
+    pub(crate) fn parts(
+        &mut self,
+    ) -> (&mut Communicator, &[MemoryBlock], &MemoryBlock, &mut Vec<Ticket>) {
         let Self { communicator, staging, scratch, tickets, .. } = self;
         (communicator, staging, scratch, tickets)
     }
@@ -459,7 +463,7 @@ impl Engine {
     /// If the ranks cannot work together.
     #[track_caller]
     pub fn barrier(&mut self) -> Result<(), Error> {
-        let call = Call::here("barrier", 0);
+        let call = CollectiveSignature::here("barrier", 0);
         Ok(self.communicator.barrier(&call)?)
     }
 
@@ -472,7 +476,7 @@ impl Engine {
     /// If this rank is not in the team.
     pub fn gather(
         &mut self,
-        call: &Call,
+        call: &CollectiveSignature,
         team: &[Rank],
         record: &[u8],
     ) -> Result<Vec<Vec<u8>>, Error> {
@@ -485,9 +489,9 @@ impl Engine {
     fn execute(
         &mut self,
         movement: &Movement,
-        call: &Call,
-        source: &Memory,
-        target: &Memory,
+        call: &CollectiveSignature,
+        source: &MemoryBlock,
+        target: &MemoryBlock,
     ) -> Result<(), Error> {
         self.make_room(movement, source.is(target));
         let Self { communicator, staging, scratch, tickets, thread_pool, .. } = self;
@@ -504,7 +508,7 @@ impl Engine {
     /// Makes staging and message buffers large enough; they are never made smaller.
     pub(crate) fn make_room(&mut self, movement: &Movement, in_place: bool) {
         if self.scratch.bytes() < movement.scratch {
-            self.scratch = Memory::zeroed(movement.scratch);
+            self.scratch = MemoryBlock::zeroed(movement.scratch);
         }
         if in_place {
             return;
@@ -513,15 +517,15 @@ impl Engine {
             let bytes = elements * movement.dtype.bytes();
             match self.staging.get_mut(number) {
                 Some(buffer) if buffer.bytes() >= bytes => {}
-                Some(buffer) => *buffer = Memory::zeroed(bytes),
-                None => self.staging.push(Memory::zeroed(bytes)),
+                Some(buffer) => *buffer = MemoryBlock::zeroed(bytes),
+                None => self.staging.push(MemoryBlock::zeroed(bytes)),
             }
         }
     }
 
     /// Bytes of staging and message buffers that are kept for the next movements.
     pub(crate) fn staging_bytes(&self) -> usize {
-        self.scratch.bytes() + self.staging.iter().map(Memory::bytes).sum::<usize>()
+        self.scratch.bytes() + self.staging.iter().map(MemoryBlock::bytes).sum::<usize>()
     }
 
     fn keep(&mut self, key: MovementKey, movement: Movement) -> Arc<Movement> {
@@ -534,7 +538,7 @@ impl Engine {
     /// A tile that does not fit is seen on this rank only, so it ends the world.
     pub(crate) fn expect_tile(
         &mut self,
-        call: &Call,
+        call: &CollectiveSignature,
         side: &'static str,
         expected: (DType, usize),
         tile: &Tile,

@@ -3,7 +3,7 @@
 
 mod messages;
 
-use pantile_comm::{CommError, Memory, Operation, Ticket, Windows};
+use pantile_comm::{ActiveOperation, CommError, MemoryBlock, Ticket, Windows};
 use pantile_kernels::pack::{self, NestPart, Twin};
 use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 
@@ -24,16 +24,16 @@ pub(crate) const THRESHOLDS: &[(&str, usize)] = &[("execute::SHARE_BYTES", messa
 /// 3. A peer shows its memory from the opening of its window until this rank is done, and does not
 ///    write the cells that this rank reads meanwhile (2, seen from the other side).
 pub(crate) struct Buffers<'a> {
-    pub(crate) source: &'a Memory,
-    pub(crate) target: &'a Memory,
-    pub(crate) staging: &'a [Memory],
-    pub(crate) scratch: &'a Memory,
+    pub(crate) source: &'a MemoryBlock,
+    pub(crate) target: &'a MemoryBlock,
+    pub(crate) staging: &'a [MemoryBlock],
+    pub(crate) scratch: &'a MemoryBlock,
     /// Threads that share large copies.
     pub(crate) thread_pool: &'a ThreadPool,
 }
 
 impl Buffers<'_> {
-    fn at(&self, place: HopPlace) -> &Memory {
+    fn at(&self, place: HopPlace) -> &MemoryBlock {
         match place {
             HopPlace::Source => self.source,
             HopPlace::Target => self.target,
@@ -47,7 +47,7 @@ impl Buffers<'_> {
 /// Runs all hops of a movement inside one operation. `tickets` is borrowed to be used again;
 /// `between` is called once per hop, when all that peers need is on its way.
 pub(crate) fn run(
-    operation: &mut Operation<'_>,
+    operation: &mut ActiveOperation<'_>,
     movement: &Movement,
     buffers: &Buffers<'_>,
     tickets: &mut Vec<Ticket>,
@@ -69,9 +69,9 @@ pub(crate) fn run(
 pub(crate) struct HopRunner<'a> {
     movement: &'a Movement,
     hop: &'a Hop,
-    from: &'a Memory,
-    to: &'a Memory,
-    scratch: &'a Memory,
+    from: &'a MemoryBlock,
+    to: &'a MemoryBlock,
+    scratch: &'a MemoryBlock,
     thread_pool: Option<&'a ThreadPool>,
     element: usize,
 }
@@ -85,7 +85,7 @@ impl<'a> HopRunner<'a> {
     }
 
     /// A hop within one memory that needs no buffers of its own.
-    pub(crate) fn in_place(movement: &'a Movement, hop: &'a Hop, memory: &'a Memory) -> Self {
+    pub(crate) fn in_place(movement: &'a Movement, hop: &'a Hop, memory: &'a MemoryBlock) -> Self {
         let element = movement.dtype.bytes();
         Self {
             movement,
@@ -146,7 +146,7 @@ impl<'a> HopRunner<'a> {
         between: &mut dyn FnMut(),
     ) -> Result<(), CommError> {
         for outgoing in &self.hop.sends {
-            windows.open(outgoing.peer, self.from)?;
+            windows.expose(outgoing.peer, self.from)?;
         }
         between();
         if self.hop.any_order {
@@ -185,16 +185,20 @@ impl<'a> HopRunner<'a> {
     }
 
     /// The memory that something comes from: a peer's, or one's own.
-    fn look(&self, windows: &mut dyn Windows, incoming: &Incoming) -> Result<Memory, CommError> {
+    fn look(
+        &self,
+        windows: &mut dyn Windows,
+        incoming: &Incoming,
+    ) -> Result<MemoryBlock, CommError> {
         if incoming.peer == self.movement.rank {
             return Ok(self.from.clone());
         }
-        windows.look(incoming.peer)
+        windows.acquire(incoming.peer)
     }
 
     fn done(&self, windows: &mut dyn Windows, incoming: &Incoming) {
         if incoming.peer != self.movement.rank {
-            windows.done(incoming.peer);
+            windows.release(incoming.peer);
         }
     }
 
@@ -272,9 +276,10 @@ impl<'a> HopRunner<'a> {
         unsafe { pack::combine(&part.nest, self.combination(), source, target) }
     }
 
-    fn combine_two(&self, twin: &Twin, sources: &[Memory; 2]) {
+    fn combine_two(&self, twin: &Twin, sources: &[MemoryBlock; 2]) {
         let [first, second] = twin.nests();
-        let ends = |nest: &Nest, source: &Memory| self.ends(nest, (source.into(), self.to.into()));
+        let ends =
+            |nest: &Nest, source: &MemoryBlock| self.ends(nest, (source.into(), self.to.into()));
         let ((one, target), (other, _)) = (ends(first, &sources[0]), ends(second, &sources[1]));
         let how = self.combination();
         let streaming = pack::worth_streaming(twin.nests()[0].len() * self.element);

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use pantile_comm::Memory;
+use pantile_comm::MemoryBlock;
 use pantile_kernels::DType;
 
 use crate::Tile;
@@ -114,7 +114,7 @@ impl ExternalBuffer {
         }
         let owner: Box<dyn Any + Send + Sync> = Box::new(Arc::clone(&self.owner));
         // SAFETY: invariant 1; the tile knows that others touch it, too.
-        let memory = unsafe { Memory::given(self.start, count * size, owner) };
+        let memory = unsafe { MemoryBlock::given(self.start, count * size, owner) };
         let tile = Tile::given(memory, self.dtype, count);
         tile.set_open();
         Some(tile)

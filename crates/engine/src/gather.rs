@@ -1,6 +1,8 @@
 //! All-gather of small records, of lengths that are not known before.
 
-use pantile_comm::{Call, CommError, Communicator, Operation, Piece, Rank};
+use pantile_comm::{
+    ActiveOperation, CollectiveSignature, CommError, Communicator, MemorySlice, Rank,
+};
 
 /// The records of all members of `team`, in its order. `me` is this rank's place in the team.
 ///
@@ -8,7 +10,7 @@ use pantile_comm::{Call, CommError, Communicator, Operation, Piece, Rank};
 /// all members have all records. Every message carries the call, so a member that is elsewhere is named.
 pub(crate) fn gather(
     communicator: &mut Communicator,
-    call: &Call,
+    call: &CollectiveSignature,
     (team, me): (&[Rank], usize),
     record: &[u8],
 ) -> Result<Vec<Vec<u8>>, CommError> {
@@ -29,12 +31,12 @@ pub(crate) fn gather(
 }
 
 fn exchange(
-    operation: &mut Operation<'_>,
+    operation: &mut ActiveOperation<'_>,
     (below, above): (Rank, Rank),
     records: &mut Vec<Vec<u8>>,
     wanted: usize,
 ) -> Result<(), CommError> {
-    operation.send(below, &Piece::copied_from(&joined(&records[..wanted])))?;
+    operation.send(below, &MemorySlice::copied_from(&joined(&records[..wanted])))?;
     let message = operation.receive_any(above)?;
     let Some(more) = split(&message).filter(|more| more.len() == wanted) else {
         let (rank, reason) = (operation.rank(), format!("rank {above} sent no {wanted} records"));
@@ -81,7 +83,12 @@ mod tests {
                 let rank = communicator.rank();
                 let me = size - 1 - rank;
                 let record = vec![u8::try_from(rank).unwrap_or(0); rank];
-                gather(&mut communicator, &Call::here("gather", 1), (&team, me), &record)
+                gather(
+                    &mut communicator,
+                    &CollectiveSignature::here("gather", 1),
+                    (&team, me),
+                    &record,
+                )
             });
             for result in results {
                 let lengths: Vec<usize> =

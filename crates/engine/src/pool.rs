@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pantile_comm::Memory;
+use pantile_comm::MemoryBlock;
 use pantile_kernels::DType;
 use pantile_memory::OutOfMemory;
 
@@ -44,9 +44,9 @@ impl fmt::Debug for Pool {
 /// Free blocks. Bytes of bool arrays stay 0 or 1: other bits would be no values of that type.
 #[derive(Default)]
 struct Free {
-    blocks: BTreeMap<(bool, usize), Vec<Memory>>,
+    blocks: BTreeMap<(bool, usize), Vec<MemoryBlock>>,
     /// Blocks that are not large, the oldest first.
-    few: Vec<(bool, Memory)>,
+    few: Vec<(bool, MemoryBlock)>,
     /// Bytes of large blocks.
     free: usize,
     used: usize,
@@ -84,8 +84,8 @@ impl Pool {
         Ok(Tile::pooled(memory, dtype, len, self.clone()).poisoned())
     }
 
-    fn small(&self, dtype: DType, bytes: usize) -> Result<Memory, OutOfMemory> {
-        let wanted = |(truths, memory): &(bool, Memory)| {
+    fn small(&self, dtype: DType, bytes: usize) -> Result<MemoryBlock, OutOfMemory> {
+        let wanted = |(truths, memory): &(bool, MemoryBlock)| {
             *truths == (dtype == DType::Bool) && memory.bytes() == bytes
         };
         let mut state = self.lock();
@@ -93,12 +93,12 @@ impl Pool {
             Some(place) => Ok(state.few.remove(place).1),
             None => {
                 drop(state);
-                Memory::try_zeroed(bytes)
+                MemoryBlock::try_zeroed(bytes)
             }
         }
     }
 
-    fn large(&self, dtype: DType, bytes: usize) -> Result<Memory, OutOfMemory> {
+    fn large(&self, dtype: DType, bytes: usize) -> Result<MemoryBlock, OutOfMemory> {
         let mut state = self.lock();
         let key = (dtype == DType::Bool, bytes);
         if let Some(memory) = state.blocks.get_mut(&key).and_then(Vec::pop) {
@@ -111,10 +111,10 @@ impl Pool {
             state.shrink_to(kept);
         }
         drop(state);
-        let memory = Memory::try_zeroed(bytes).or_else(|_| {
+        let memory = MemoryBlock::try_zeroed(bytes).or_else(|_| {
             // What is kept for later may be what is missing now.
             self.clear();
-            Memory::try_zeroed(bytes)
+            MemoryBlock::try_zeroed(bytes)
         })?;
         let mut state = self.lock();
         state.take(bytes, Instant::now());
@@ -163,7 +163,7 @@ impl Pool {
     }
 
     /// Takes memory back; lets go what is too much.
-    pub(crate) fn give_back(&self, memory: &Memory, dtype: DType) {
+    pub(crate) fn give_back(&self, memory: &MemoryBlock, dtype: DType) {
         let mut state = self.lock();
         let (bytes, truths) = (memory.bytes(), dtype == DType::Bool);
         if bytes < LARGE {

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use pantile_comm::{Call, CommError, Rank};
+use pantile_comm::{CollectiveSignature, CommError, Rank};
 
 use crate::movement::Movement;
 use crate::{Engine, Error, Tile};
@@ -30,7 +30,7 @@ impl Engine {
         place: &'static Location<'static>,
         read: &mut dyn FnMut(Rank, &Tile) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let call = Call::at(movement.name, movement.fingerprint, place);
+        let call = CollectiveSignature::at(movement.name, movement.fingerprint, place);
         self.expect_tile(&call, "source", (movement.dtype, movement.lengths.0), source)?;
         let me = self.rank();
         let mut inner: Option<Error> = None;
@@ -39,20 +39,20 @@ impl Engine {
             let windows = operation.windows().expect("a rank that reads remotely has windows");
             let sends = movement.hops.iter().flat_map(|hop| &hop.sends);
             for outgoing in sends.clone() {
-                windows.open(outgoing.peer, source.memory())?;
+                windows.expose(outgoing.peer, source.memory())?;
             }
             for incoming in movement.hops.iter().flat_map(|hop| hop.by_turns(me)) {
                 let peer = incoming.peer;
                 let shown = match peer == me {
                     true => source.alias(),
-                    false => Tile::shown(windows.look(peer)?, movement.dtype),
+                    false => Tile::shown(windows.acquire(peer)?, movement.dtype),
                 };
                 // After an error the others still get what they wait for.
                 if inner.is_none() {
                     inner = read(peer, &shown).err();
                 }
                 if peer != me {
-                    windows.done(peer);
+                    windows.release(peer);
                 }
             }
             sends.clone().try_for_each(|outgoing| windows.close(outgoing.peer))

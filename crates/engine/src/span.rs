@@ -1,7 +1,7 @@
 //! Memory that loops get by pointers, with its length: the last place where that is known.
 #![allow(unsafe_code, reason = "pointers are not shared by themselves")]
 
-use pantile_comm::{Memory, Piece};
+use pantile_comm::{MemoryBlock, MemorySlice};
 
 /// Where bytes lie, and how many.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ unsafe impl Sync for MemorySpan {}
 
 impl MemorySpan {
     /// The bytes of a message, or room for one.
-    pub(crate) fn of_piece(piece: &Piece) -> Self {
+    pub(crate) fn of_piece(piece: &MemorySlice) -> Self {
         Self { start: piece.as_ptr(), bytes: piece.len() }
     }
 
@@ -39,8 +39,8 @@ impl MemorySpan {
     }
 }
 
-impl From<&Memory> for MemorySpan {
-    fn from(memory: &Memory) -> Self {
+impl From<&MemoryBlock> for MemorySpan {
+    fn from(memory: &MemoryBlock) -> Self {
         Self { start: memory.start().as_ptr(), bytes: memory.bytes() }
     }
 }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn nothing_beyond_the_end_is_handed_out() {
-        let memory = Memory::zeroed(24);
+        let memory = MemoryBlock::zeroed(24);
         let span = MemorySpan::from(&memory);
         for at in [0, 1, 8, 23, 24] {
             let rest = span.skip(at);
@@ -65,7 +65,7 @@ mod tests {
             assert!(refused(move || rest.holding(usize::MAX, 8)), "from {at}");
         }
         assert!(refused(move || span.skip(25)));
-        let piece = MemorySpan::of_piece(&memory.piece(8, 8));
+        let piece = MemorySpan::of_piece(&memory.slice(8, 8));
         assert_eq!(piece.holding(1, 8), memory.start().as_ptr().wrapping_add(8));
         assert!(refused(move || piece.holding(2, 8)));
     }

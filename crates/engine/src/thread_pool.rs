@@ -9,14 +9,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use pantile_comm::threads::Spin;
 use pantile_kernels::lanes::Scratch;
 
 use crate::{Error, Scheme, Tile};
 
-/// How long a thread that waits spins before it sleeps.
-const SPIN: Duration = Duration::from_micros(20);
+/// How a thread that waits spins before it sleeps. It sleeps on the lock of the board, which several
+/// threads wait for at once.
+const SPIN: Spin = Spin { longest: Duration::from_micros(20), polls: 1, pauses: 32, yields: false };
 
 /// Bytes that work has to touch for several threads to be worth it.
 pub(super) const LEAST: usize = 1 << 20;
@@ -263,7 +265,7 @@ impl WorkBoard {
         state.work = None;
         if state.working > 0 {
             drop(state);
-            spin_until(|| self.working.load(Ordering::Acquire) == 0);
+            SPIN.until(|| (self.working.load(Ordering::Acquire) == 0).then_some(()));
             state = lock(&self.state);
         }
         while state.working > 0 {
@@ -294,7 +296,7 @@ impl WorkBoard {
 
     /// The next work that is lent; none when all is over.
     fn next(&self, seen: &mut u64) -> Option<Borrowed> {
-        spin_until(|| self.number.load(Ordering::Acquire) != *seen);
+        SPIN.until(|| (self.number.load(Ordering::Acquire) != *seen).then_some(()));
         let mut state = lock(&self.state);
         loop {
             if state.over {
@@ -311,19 +313,6 @@ impl WorkBoard {
             state.sleeping += 1;
             state = self.lent.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.sleeping -= 1;
-        }
-    }
-}
-
-/// Looks for a little while whether something has come true.
-fn spin_until(mut come: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !come() {
-        for _ in 0..32 {
-            std::hint::spin_loop();
-        }
-        if start.elapsed() > SPIN {
-            return;
         }
     }
 }
@@ -374,7 +363,7 @@ mod tests {
                 Ok(())
             });
             assert_eq!(both, Ok(()));
-            std::thread::sleep(5 * SPIN);
+            std::thread::sleep(5 * SPIN.longest);
         }
     }
 

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pantile_comm::Memory;
+use pantile_comm::MemoryBlock;
 use pantile_kernels::{DType, Element};
 use pantile_memory::OutOfMemory;
 
@@ -22,7 +22,7 @@ use crate::pool::Pool;
 ///    that could not end a message; that memory is never given back. A tile that is *open* shares its
 ///    memory with another library, which touches it only while nothing runs.
 pub struct Tile {
-    memory: Memory,
+    memory: MemoryBlock,
     dtype: DType,
     len: usize,
     /// The pool that gets the memory back when the tile is dropped.
@@ -54,19 +54,19 @@ impl Tile {
     /// # Errors
     /// How many bytes were asked for.
     pub fn try_zeroed(dtype: DType, len: usize) -> Result<Self, OutOfMemory> {
-        let memory = Memory::try_zeroed(len.saturating_mul(dtype.bytes()))?;
+        let memory = MemoryBlock::try_zeroed(len.saturating_mul(dtype.bytes()))?;
         Ok(Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) })
     }
 
     /// No elements; costs nothing.
     pub(crate) fn empty() -> Self {
-        static NOTHING: OnceLock<Memory> = OnceLock::new();
-        let memory = NOTHING.get_or_init(|| Memory::zeroed(0)).clone();
+        static NOTHING: OnceLock<MemoryBlock> = OnceLock::new();
+        let memory = NOTHING.get_or_init(|| MemoryBlock::zeroed(0)).clone();
         Self { memory, dtype: DType::Bool, len: 0, pool: None, open: AtomicBool::new(false) }
     }
 
     /// Elements of any value in memory of a pool, which has at least as many bytes.
-    pub(crate) fn pooled(memory: Memory, dtype: DType, len: usize, pool: Pool) -> Self {
+    pub(crate) fn pooled(memory: MemoryBlock, dtype: DType, len: usize, pool: Pool) -> Self {
         Self { memory, dtype, len, pool: Some(pool), open: AtomicBool::new(false) }
     }
 
@@ -82,7 +82,7 @@ impl Tile {
     }
 
     /// Memory that another rank shows, while it does.
-    pub(crate) fn shown(memory: Memory, dtype: DType) -> Self {
+    pub(crate) fn shown(memory: MemoryBlock, dtype: DType) -> Self {
         let len = memory.bytes() / dtype.bytes();
         Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }
     }
@@ -91,7 +91,7 @@ impl Tile {
     ///
     /// # Panics
     /// If it has not so many bytes, or is not aligned for the type.
-    pub(crate) fn given(memory: Memory, dtype: DType, len: usize) -> Self {
+    pub(crate) fn given(memory: MemoryBlock, dtype: DType, len: usize) -> Self {
         let fits = len.checked_mul(dtype.bytes()).is_some_and(|bytes| bytes <= memory.bytes());
         assert!(fits, "{len} elements of {dtype} in {} bytes", memory.bytes());
         let aligned = memory.start().addr().get().is_multiple_of(dtype.align());
@@ -128,7 +128,7 @@ impl Tile {
         let owner: Box<dyn Any + Send + Sync> = Box::new(vector);
         // SAFETY: the vector owns the bytes, lives in the memory, and is not touched again before
         // it comes back out of it.
-        let memory = unsafe { Memory::given(start, bytes, owner) };
+        let memory = unsafe { MemoryBlock::given(start, bytes, owner) };
         Self { memory, dtype: T::DTYPE, len, pool: None, open: AtomicBool::new(false) }
     }
 
@@ -268,7 +268,7 @@ impl Tile {
     }
 
     /// The memory itself, for movements.
-    pub(crate) fn memory(&self) -> &Memory {
+    pub(crate) fn memory(&self) -> &MemoryBlock {
         &self.memory
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pantile_comm::Call;
+use pantile_comm::CollectiveSignature;
 use pantile_engine::{
     ArrayId, Counters, DType, Engine, Error, Event, ExecutorHandle, Job, Runner, Tile,
 };
@@ -216,7 +216,7 @@ fn total(engine: &mut Engine, own: RunCost) -> Result<RunCost, Error> {
     let team: Vec<Rank> = (0..engine.size()).collect();
     let record = [own.messages.to_le_bytes(), own.bytes.to_le_bytes()].concat();
     let mut sum = RunCost { messages: 0, bytes: 0, ..own };
-    for record in engine.gather(&Call::here("counters", 0), &team, &record)? {
+    for record in engine.gather(&CollectiveSignature::here("counters", 0), &team, &record)? {
         let number = |at: usize| {
             let bytes = record.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
             bytes.map_or(0, u64::from_le_bytes)

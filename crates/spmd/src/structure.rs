@@ -4,7 +4,7 @@
 //! begins with one small record per member, type and shape of its tensor, gathered by all. From the
 //! same records all workers draw the same conclusion: which movement it is, or what is wrong.
 
-use pantile_comm::Call;
+use pantile_comm::CollectiveSignature;
 use pantile_engine::{DType, Element};
 
 use crate::{Error, RankContext, Tensor};
@@ -67,7 +67,7 @@ impl Council {
     /// have elements of one type, those that only receive included.
     pub(crate) fn hear<T: Element>(
         &self,
-        call: &Call,
+        call: &CollectiveSignature,
         mine: Option<&Tensor<T>>,
     ) -> Result<Vec<Option<Structure>>, Error> {
         let record = encode(T::DTYPE, mine.map(Tensor::shape));
@@ -84,8 +84,12 @@ impl Council {
     }
 
     /// The call of a movement of this council, asked for at `place`.
-    pub(crate) fn call(&self, phase: u64, place: &'static std::panic::Location<'static>) -> Call {
-        Call::at(self.name, self.fingerprint.wrapping_add(phase), place)
+    pub(crate) fn call(
+        &self,
+        phase: u64,
+        place: &'static std::panic::Location<'static>,
+    ) -> CollectiveSignature {
+        CollectiveSignature::at(self.name, self.fingerprint.wrapping_add(phase), place)
     }
 
     /// The one structure that several workers have, checked to be equal; `None` if no worker has one.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pantile_comm::{
-    Call, CommError, Failure, Memory, Piece, Rank, Tag, Ticket, Transport, Windows,
+    CollectiveSignature, CommError, Failure, MemoryBlock, MemorySlice, Rank, Tag, Ticket,
+    Transport, Windows,
 };
 use pantile_geometry::Distribution;
 use pantile_geometry::halo::WindowParameters;
@@ -193,7 +194,7 @@ impl Transport for Failing {
         self.size
     }
 
-    fn enter(&mut self, call: &Call) -> Result<(), CommError> {
+    fn enter(&mut self, call: &CollectiveSignature) -> Result<(), CommError> {
         self.step()?.enter(call)
     }
 
@@ -203,11 +204,16 @@ impl Transport for Failing {
         }
     }
 
-    fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError> {
+    fn post_send(&mut self, to: Rank, tag: Tag, body: &MemorySlice) -> Result<Ticket, CommError> {
         self.step()?.post_send(to, tag, body)
     }
 
-    fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError> {
+    fn post_receive(
+        &mut self,
+        from: Rank,
+        tag: Tag,
+        room: &MemorySlice,
+    ) -> Result<Ticket, CommError> {
         self.step()?.post_receive(from, tag, room)
     }
 
@@ -241,21 +247,21 @@ impl Transport for Failing {
 }
 
 impl Windows for Failing {
-    fn open(&mut self, to: Rank, memory: &Memory) -> Result<(), CommError> {
-        self.windows_inside()?.open(to, memory)
+    fn expose(&mut self, to: Rank, memory: &MemoryBlock) -> Result<(), CommError> {
+        self.windows_inside()?.expose(to, memory)
     }
 
-    fn is_open(&mut self, from: Rank) -> bool {
-        self.inner.as_mut().and_then(|inner| inner.windows()).is_some_and(|w| w.is_open(from))
+    fn is_exposed(&mut self, from: Rank) -> bool {
+        self.inner.as_mut().and_then(|inner| inner.windows()).is_some_and(|w| w.is_exposed(from))
     }
 
-    fn look(&mut self, from: Rank) -> Result<Memory, CommError> {
-        self.windows_inside()?.look(from)
+    fn acquire(&mut self, from: Rank) -> Result<MemoryBlock, CommError> {
+        self.windows_inside()?.acquire(from)
     }
 
-    fn done(&mut self, from: Rank) {
+    fn release(&mut self, from: Rank) {
         if let Some(windows) = self.inner.as_mut().and_then(|inner| inner.windows()) {
-            windows.done(from);
+            windows.release(from);
         }
     }
 

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use pantile_comm::{Communicator, Options};
-use pantile_comm_mpi::relaunch::{Output, is_open_mpi, relaunch, usable_sizes};
+use pantile_comm_mpi::relaunch::{LaunchOutput, is_open_mpi, relaunch, usable_sizes};
 use pantile_comm_mpi::{Mpi, run};
 use pantile_spmd::RankContext;
 use pantile_suite::faults::{Failing, How, judge, trials};
@@ -109,11 +109,11 @@ fn launch(filters: &[String]) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn relaunched(size: usize, args: &[&str]) -> Output {
+fn relaunched(size: usize, args: &[&str]) -> LaunchOutput {
     relaunch(&[size], args, LIMIT).unwrap().remove(0)
 }
 
-fn healthy(output: &Output) -> Result<(), String> {
+fn healthy(output: &LaunchOutput) -> Result<(), String> {
     let finished = output.stdout.lines().filter(|line| line.ends_with(" cases")).count();
     if output.code == Some(0) && finished == output.ranks {
         Ok(())
@@ -123,7 +123,7 @@ fn healthy(output: &Output) -> Result<(), String> {
 }
 
 /// Every living rank got an error that names the culprit, and the job failed.
-fn all_were_told(output: &Output, word: &str) -> Result<(), String> {
+fn all_were_told(output: &LaunchOutput, word: &str) -> Result<(), String> {
     // One that panics has nothing to say; one that is silent is ended with the job.
     let living = (0..output.ranks).filter(|rank| word == "error" || *rank != CULPRIT);
     let told = |rank: usize| output.stdout.contains(&format!("rank {rank} was told"));

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use pantile::cluster::{Coordinator, CoordinatorOptions};
 
-use super::life::{Life, dialled, tell};
+use super::life::{ServiceLifetime, connect_address, tell};
 use super::protection::Protection;
 use super::{host_and_port, named_host_and_port};
 use crate::report::Report;
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     protection: Protection,
     #[command(flatten)]
-    life: Life,
+    life: ServiceLifetime,
 }
 
 /// Runs the subcommand.
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     options.tell = tell();
     let end = arguments.life.end();
     let coordinator = Coordinator::start(&options)?;
-    let address = dialled(&host, coordinator.address());
+    let address = connect_address(&host, coordinator.address());
     arguments.life.announce(&format!("coordinator at {address}"), &address)?;
     while !end.load(Ordering::Relaxed) {
         if !coordinator.is_up() {

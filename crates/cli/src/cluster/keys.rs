@@ -9,12 +9,12 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use pantile::cluster::FILES;
 use pantile_comm_net::Secret;
-use pantile_comm_net::keys::{Authority, Pair, Role};
+use pantile_comm_net::keys::{Authority, CertificateAndKey, CertificateRole};
 
 use crate::numbers::plural;
 use crate::report::Report;
 
-/// The folder of whoever only dials.
+/// The folder of processes that only connect.
 const CLIENT: &str = "client";
 
 /// By these names every host knows itself.
@@ -50,10 +50,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Report> {
     let token = Secret::random()?;
     let (root, token) = (authority.certificate(), token.to_hex());
     for names in &hosts {
-        let pair = authority.issue(names, Role::Server)?;
+        let pair = authority.issue(names, CertificateRole::Server)?;
         write(&folder.join(&names[0]), (root, &pair, &token))?;
     }
-    let pair = authority.issue(&[CLIENT.to_owned()], Role::Client)?;
+    let pair = authority.issue(&[CLIENT.to_owned()], CertificateRole::Client)?;
     write(&folder.join(CLIENT), (root, &pair, &token))?;
     let text = format!(
         "{}: keys of {} and of clients\n",
@@ -88,8 +88,8 @@ fn hosts(texts: &[String]) -> Result<Vec<Vec<String>>> {
     Ok(hosts)
 }
 
-/// Writes what [`pantile::cluster::Guard::from_folder`] reads, for nobody else to see.
-fn write(folder: &Path, (root, pair, token): (&str, &Pair, &str)) -> Result<()> {
+/// Writes what [`pantile::cluster::Guard::from_folder`] reads, readable by its owner alone.
+fn write(folder: &Path, (root, pair, token): (&str, &CertificateAndKey, &str)) -> Result<()> {
     let unwritable = |path: &Path, error: std::io::Error| {
         anyhow!("{} cannot be written: {error}", path.display())
     };

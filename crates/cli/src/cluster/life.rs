@@ -11,7 +11,7 @@ use clap::Args;
 use pantile::cluster::Tell;
 
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Life {
+pub(crate) struct ServiceLifetime {
     /// Write the address into this file once it can be dialled, for scripts that ask for port 0
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
@@ -20,8 +20,8 @@ pub(crate) struct Life {
     until_stdin_closes: bool,
 }
 
-impl Life {
-    /// Tells everybody who wants to know.
+impl ServiceLifetime {
+    /// Announces the address: on standard error, and in the file that was asked for.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -34,7 +34,7 @@ impl Life {
         }
     }
 
-    /// A flag that is set once it is time to end; never, if nobody asked for that.
+    /// A flag that is set once it is time to end; never, without the option for that.
     pub(super) fn end(&self) -> Arc<AtomicBool> {
         let end = Arc::new(AtomicBool::new(false));
         if self.until_stdin_closes {
@@ -64,18 +64,18 @@ fn wait_for_end_of_input() {
     while std::io::stdin().read(&mut room).is_ok_and(|count| count > 0) {}
 }
 
-/// A line on standard error; who does not read it does not want it.
+/// A line on standard error; it may be closed.
 pub(super) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Says on standard error who was refused.
+/// Prints refusals on standard error.
 #[allow(clippy::unnecessary_wraps, reason = "it is an option that is set")]
 pub(super) fn tell() -> Option<Tell> {
     Some(Arc::new(say))
 }
 
-/// Whoever sees the file sees all of it.
+/// A reader of the file sees all of it.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
@@ -83,7 +83,7 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&beside, path)
 }
 
-/// An address as it is dialled: the host that was asked for, and the port that it became.
-pub(super) fn dialled(host: &str, bound: SocketAddr) -> String {
+/// An address as others connect to it: the host that was asked for, and the port that it became.
+pub(super) fn connect_address(host: &str, bound: SocketAddr) -> String {
     format!("{host}:{}", bound.port())
 }

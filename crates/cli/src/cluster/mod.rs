@@ -1,4 +1,5 @@
-//! Clusters: `pantile coordinator`, `pantile worker`, `pantile cluster`, and how the others reach one.
+//! Clusters: `pantile coordinator`, `pantile worker`, `pantile cluster`, and how the others reach
+//! one.
 //!
 //! ```text
 //! pantile cluster -n 2 ──┬── a coordinator, in this process
@@ -8,10 +9,10 @@
 //! ```
 
 pub(crate) mod coordinator;
-pub(crate) mod gate;
 mod in_job;
 mod keys;
 mod life;
+pub(crate) mod offload;
 mod protection;
 pub(crate) mod site;
 mod status;

@@ -1,4 +1,4 @@
-//! What a process of a cluster shows to others, and wants to see.
+//! What a process of a cluster shows to others, and expects of them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

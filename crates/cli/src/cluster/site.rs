@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use pantile::cluster::{Cluster, Coordinator, CoordinatorOptions};
 use pantile_engine::Scheme;
 
-use super::life::{Life, dialled, say, tell};
+use super::life::{ServiceLifetime, connect_address, say, tell};
 use super::protection::Protection;
 use super::{in_job, keys, named_host_and_port, status, worker};
 use crate::numbers::{parse_bytes, plural, up_to};
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Subcommands>,
     #[command(flatten)]
-    site: Site,
+    site: LocalCluster,
 }
 
 #[derive(Subcommand)]
@@ -54,7 +54,7 @@ enum Subcommands {
 }
 
 #[derive(Args)]
-pub(super) struct Site {
+pub(super) struct LocalCluster {
     /// Number of workers [default: the number of cores]
     #[arg(short = 'n', long, value_name = "N", value_parser = up_to(256),
           allow_negative_numbers = true)]
@@ -76,10 +76,10 @@ pub(super) struct Site {
     #[command(flatten)]
     pub(super) protection: Protection,
     #[command(flatten)]
-    pub(super) life: Life,
+    pub(super) life: ServiceLifetime,
 }
 
-impl Site {
+impl LocalCluster {
     /// How a worker of this site is started.
     pub(super) fn worker(&self, name: &str, coordinator: &str, host: &str) -> worker::Arguments {
         worker::Arguments {
@@ -92,7 +92,7 @@ impl Site {
             scheme: self.scheme,
             patience: 60,
             protection: self.protection.clone(),
-            life: Life::default(),
+            life: ServiceLifetime::default(),
         }
     }
 }
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     }
 }
 
-fn serve(site: &Site) -> Result<Report> {
+fn serve(site: &LocalCluster) -> Result<Report> {
     let (host, _) = named_host_and_port("--listen", &site.listen)?;
     let mut options = CoordinatorOptions::default();
     options.address = site.listen.clone();
@@ -117,7 +117,7 @@ fn serve(site: &Site) -> Result<Report> {
     options.tell = tell();
     let end = site.life.end();
     let coordinator = Coordinator::start(&options)?;
-    let address = dialled(&host, coordinator.address());
+    let address = connect_address(&host, coordinator.address());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let count = site.workers.map_or(cores, |count| usize::try_from(count).unwrap_or(cores));
     let mut children = Children(Vec::new());
@@ -152,7 +152,11 @@ fn serve(site: &Site) -> Result<Report> {
 }
 
 /// Starts a worker that ends when its standard input closes, as it does when this process ends.
-fn start(site: &Site, number: usize, (host, coordinator): (&str, &str)) -> Result<(String, Child)> {
+fn start(
+    site: &LocalCluster,
+    number: usize,
+    (host, coordinator): (&str, &str),
+) -> Result<(String, Child)> {
     let name = format!("w{number}");
     let mut words: Vec<OsString> = ["worker", "--coordinator", coordinator].map(Into::into).into();
     words.extend(["--name", &name, "--data", &format!("{host}:0")].map(OsString::from));
@@ -185,8 +189,8 @@ fn own_program() -> Result<(PathBuf, Vec<&'static str>)> {
     if !name.is_some_and(|name| name.starts_with("python")) {
         return Ok((program, Vec::new()));
     }
-    // The command of the Python package is a module of the interpreter, whose packages depend on the
-    // name by which it was called.
+    // The command of the Python package is a module of the interpreter, whose packages depend on
+    // the name by which it was called.
     let called = std::env::args_os().next().filter(|word| !word.is_empty());
     Ok((called.map_or(program, PathBuf::from), vec!["-m", "pantile._command"]))
 }

@@ -29,7 +29,7 @@ impl ClusterTarget {
     /// Opens a session, with as many ranks as are asked for, else as the workers like to host.
     ///
     /// # Errors
-    /// No coordinator or no worker is there, or they do not want this client.
+    /// No coordinator or no worker is there, or they refuse this client.
     pub(crate) fn connect(&self, address: &str, options: &Options) -> Result<Cluster> {
         host_and_port(if self.cluster.is_some() { "--cluster" } else { CLUSTER }, address)?;
         let mut wanted = ClusterOptions::default();

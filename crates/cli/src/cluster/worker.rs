@@ -8,7 +8,7 @@ use pantile::Scheme;
 use pantile::cluster::{ClusterError, Worker, WorkerOptions};
 use pantile::launch::Environment;
 
-use super::life::{Life, dialled, say, tell};
+use super::life::{ServiceLifetime, connect_address, say, tell};
 use super::protection::Protection;
 use super::{host_and_port, is_loopback, named_host_and_port};
 use crate::numbers::{parse_bytes, up_to};
@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) protection: Protection,
     #[command(flatten)]
-    pub(super) life: Life,
+    pub(super) life: ServiceLifetime,
 }
 
 /// Runs the subcommand.
@@ -121,7 +121,7 @@ fn wait(worker: Worker, listen: &str, arguments: &Arguments) -> Result<Report> {
     let data = worker.data_address();
     let mut announced = Ok(());
     worker.listen(listen, arguments.life.end(), |bound| {
-        let address = dialled(&host, bound);
+        let address = connect_address(&host, bound);
         let line = format!("worker at {address}, elements at {data}");
         announced = arguments.life.announce(&line, &address);
     })?;

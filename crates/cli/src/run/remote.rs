@@ -15,7 +15,7 @@ use pantile_ir::Program;
 
 use super::results::Outputs;
 use super::{Arguments, bind, compile, failures, here, job, memory};
-use crate::cluster::gate::{self, Weighed};
+use crate::cluster::offload::{self, OffloadEstimate};
 use crate::cluster::target::is_near;
 use crate::numbers::bytes;
 use crate::program::{Bound, Options};
@@ -46,7 +46,7 @@ pub(super) fn run(
     let (program, outputs) = compile(options.0, options.1, &bound, (false, ranks))?;
     if !arguments.always_ship {
         let weighed = compare(options, &bound, (&program, &outputs), is_near(address))?;
-        if !weighed.ships() {
+        if !weighed.is_worthwhile() {
             drop(cluster);
             let ranks = arguments.options.said_ranks()?.unwrap_or(1);
             notes.push(format!("not shipped, {} (--always-ship)", weighed.why()));
@@ -80,7 +80,12 @@ pub(super) fn run(
 ///
 /// # Errors
 /// The program cannot be lowered for these ranks.
-pub(crate) fn weigh(options: &Options, bound: &Bound, ranks: usize, near: bool) -> Result<Weighed> {
+pub(crate) fn weigh(
+    options: &Options,
+    bound: &Bound,
+    ranks: usize,
+    near: bool,
+) -> Result<OffloadEstimate> {
     let (there, outputs) = compile(options, &[], bound, (false, ranks))?;
     compare((options, &[]), bound, (&there, &outputs), near)
 }
@@ -90,12 +95,12 @@ fn compare(
     bound: &Bound,
     (there, outputs): (&CompiledProgram, &Outputs),
     near: bool,
-) -> Result<Weighed> {
+) -> Result<OffloadEstimate> {
     // A program that is for more ranks cannot be had on one.
     let home = compile(options, names, bound, (true, 1)).ok();
     let home = home.as_ref().map(|(home, _)| &**home.executable());
-    let travel = (gate::given(there.executable()), fetched(there, outputs));
-    gate::weigh(home, there.executable(), travel, near)
+    let travel = (offload::argument_bytes(there.executable()), fetched(there, outputs));
+    offload::estimate(home, there.executable(), travel, near)
 }
 
 /// Bytes of results that are fetched.

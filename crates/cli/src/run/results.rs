@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow, bail};
 use pantile::npy;
 use pantile::program::CompiledProgram;
-use pantile_comm::Call;
+use pantile_comm::CollectiveSignature;
 use pantile_engine::{Engine, Tile};
 use pantile_geometry::OwnedElements;
 use pantile_ir::lower::SlotId;
@@ -199,7 +199,7 @@ fn collect(
         }
     }
     let team: Vec<usize> = (0..engine.size()).collect();
-    let records = engine.gather(&Call::here("results", 0), &team, &record)?;
+    let records = engine.gather(&CollectiveSignature::here("results", 0), &team, &record)?;
     let mut elements = vec![Vec::new(); wanted.len()];
     for record in &records {
         for part in record.chunks_exact(8 + size) {

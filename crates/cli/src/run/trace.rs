@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use pantile_comm::Call;
+use pantile_comm::CollectiveSignature;
 use pantile_engine::{Engine, Event};
 use pantile_ir::Place;
 use pantile_ir::lower::{Executable, Step, Turns};
@@ -160,7 +160,7 @@ fn phases(event: &Event) -> Vec<(&'static str, Instant, Instant)> {
 /// Writes the events of all ranks; rank 0 does it. Collective.
 pub(super) fn write(engine: &mut Engine, path: &Path, own: &str) -> Result<()> {
     let team: Vec<usize> = (0..engine.size()).collect();
-    let all = engine.gather(&Call::here("trace", 0), &team, own.as_bytes())?;
+    let all = engine.gather(&CollectiveSignature::here("trace", 0), &team, own.as_bytes())?;
     if engine.rank() != 0 {
         return Ok(());
     }

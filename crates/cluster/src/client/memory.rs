@@ -3,7 +3,7 @@
 
 use pantile_testkit::timing::soon;
 
-use super::tests::{ENDLESS, Lines, connect, coordinator, knock, session, start};
+use super::tests::{ENDLESS, Lines, connect, connect_data, coordinator, session, start};
 use super::*;
 use crate::data::BODY;
 use crate::{Coordinator, Worker, WorkerOptions};
@@ -28,11 +28,11 @@ fn site(memory: u64) -> Coordinator {
 
 /// Says that an array comes, and sends the first frame of it.
 fn begin(cluster: &Cluster, array: u64) -> Connection {
-    let mut connection = knock(cluster, cluster.world, &cluster.secret).unwrap();
-    let mut head = About { rank: 0, array }.encode();
-    head.extend(encode_size(pantile_engine::DType::F64, ELEMENTS));
-    connection.send(PUT, &head, &[]).unwrap();
-    // Who is refused may have been told already.
+    let mut connection = connect_data(cluster, cluster.world, &cluster.secret).unwrap();
+    let mut header = ArrayKey { rank: 0, array }.encode();
+    header.extend(encode_size(pantile_engine::DType::F64, ELEMENTS));
+    connection.send(PUT, &header, &[]).unwrap();
+    // A client that is refused may have been told already.
     let _ = connection.send(BODY, &[], &[&[0; BYTES / 2]]);
     connection
 }
@@ -43,7 +43,7 @@ fn finish(mut connection: Connection) -> Result<(), String> {
     let answer = connection.receive().unwrap();
     match answer.kind {
         DONE => Ok(()),
-        _ => Err(String::from_utf8(answer.head).unwrap()),
+        _ => Err(String::from_utf8(answer.header).unwrap()),
     }
 }
 
@@ -133,14 +133,14 @@ fn make(cluster: &mut Cluster, from: Option<u64>, into: u64) -> Result<(), Strin
         }
     };
     let hash = Fingerprint::of(&text).0.to_le_bytes().to_vec();
-    let program = wire::Program { session: 0, hash: hash.clone(), text };
-    cluster.link.ask(ask::What::Program(program)).unwrap();
+    let program = wire::ProgramText { session: 0, hash: hash.clone(), text };
+    cluster.stream.request(RequestKind::Program(program)).unwrap();
     cluster.runs += 1;
     let (number, arguments, results) = (cluster.runs, from.into_iter().collect(), vec![into]);
-    let run = wire::Run { number, program: hash, arguments, results, ..Default::default() };
-    cluster.link.ask(ask::What::Run(run)).unwrap();
-    let done = cluster.link.hear_if(ANSWER, |what| match what {
-        answer::What::Done(done) if done.number == number => Some(done),
+    let run = wire::RunRequest { number, program: hash, arguments, results, ..Default::default() };
+    cluster.stream.request(RequestKind::Run(run)).unwrap();
+    let done = cluster.stream.receive_if(REPLY_TIMEOUT, |kind| match kind {
+        ReplyKind::Done(done) if done.number == number => Some(done),
         _ => None,
     });
     done.unwrap().fault.map_or(Ok(()), |fault| Err(Error::from(fault).to_string()))
@@ -151,7 +151,7 @@ fn results_beside_each_other_exceed_the_memory_of_a_rank() {
     let coordinator = site(MEMORY);
     let mut cluster = session(&coordinator);
     make(&mut cluster, None, 1).unwrap();
-    // Nothing that needs as much fits beside it, whoever makes it; and nothing ends by that.
+    // Nothing that needs as much fits beside it, from any source; and nothing ends by that.
     for from in [None, Some(1), None] {
         let error = make(&mut cluster, from, 2).unwrap_err();
         assert!(error.contains(&format!("asks for {BYTES} bytes")), "{error}");
@@ -172,14 +172,14 @@ fn results_beside_each_other_exceed_the_memory_of_a_rank() {
 fn arrays_that_are_read_and_forgotten_exceed_the_memory_of_a_rank() {
     let coordinator = site(64 * MEMORY);
     let mut cluster = session(&coordinator);
-    // More than the system takes while nobody reads.
+    // More than the system takes while no reader takes it.
     let tile = Arc::new(Tile::from_vec(vec![0.5; 5 << 20]));
     let put =
         |cluster: &mut Cluster, id| cluster.send_tiles(ArrayId(id), &[(0, Arc::clone(&tile))]);
     put(&mut cluster, 1).unwrap();
-    let mut reader = knock(&cluster, cluster.world, &cluster.secret).unwrap();
-    reader.send(GET, &About { rank: 0, array: 1 }.encode(), &[]).unwrap();
-    assert_eq!(reader.receive().unwrap().kind, HEAD);
+    let mut reader = connect_data(&cluster, cluster.world, &cluster.secret).unwrap();
+    reader.send(GET, &ArrayKey { rank: 0, array: 1 }.encode(), &[]).unwrap();
+    assert_eq!(reader.receive().unwrap().kind, SIZE);
     forget(&mut cluster, 1);
     // What is still being read is memory, forgotten or not.
     for _ in 0..20 {
@@ -208,7 +208,7 @@ fn a_session_lives_on_with_a_connection_that_is_silent() {
     let coordinator = site(MEMORY);
     let mut one = session(&coordinator);
     put(&mut one, 1).unwrap();
-    let silent = knock(&one, one.world, &one.secret).unwrap();
+    let silent = connect_data(&one, one.world, &one.secret).unwrap();
     drop(one);
     fits(&mut connect(&coordinator, 1).unwrap());
     drop(silent);
@@ -219,7 +219,7 @@ fn a_loop_runs_on_for_an_upload_whose_client_is_gone() {
     let coordinator = site(MEMORY);
     let mut one = session(&coordinator);
     start(&mut one, ENDLESS.to_owned());
-    assert!(one.link.hear(Duration::from_millis(300)).is_none(), "it runs for ever");
+    assert!(one.stream.receive(Duration::from_millis(300)).is_none(), "it runs for ever");
     // All of it is there, and waits for the rank.
     let mut upload = begin(&one, 1);
     upload.send(BODY, &[], &[&[0; BYTES / 2]]).unwrap();

@@ -1,13 +1,13 @@
 //! A client: a world of ranks that workers host, as ranks that are elsewhere.
 
-mod link;
+mod request_stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use pantile_comm::Rank;
-use pantile_comm_net::{Connection, Greeting, Secret, dial};
+use pantile_comm_net::{Connection, Handshake, Secret, connect};
 use pantile_engine::{
     ArrayId, Counters, Error, Executor, ExecutorHandle, Job, Pool, RankRuntime, RankTiles,
     RemoteTraffic, Scheme, Started, ThreadsError, Tile, check_threads,
@@ -16,23 +16,23 @@ use pantile_geometry::Fingerprint;
 
 use crate::ClusterError;
 use crate::data::{
-    About, DONE, DataError, FAULT, FRAME, GET, HEAD, KIND, PUT, decode_size, encode_size,
+    ArrayKey, DONE, DataError, FAULT, FRAME, GET, KIND, PUT, SIZE, decode_size, encode_size,
     receive_body, send_body,
 };
 use crate::guard::Guard;
-use crate::wire::{self, Fault, VERSION, WorkerStatus, answer, ask};
-use link::Link;
+use crate::wire::{self, ReplyKind, RequestKind, VERSION, WireFault, WorkerStatus};
+use request_stream::RequestStream;
 
 /// How long small answers may take.
-const ANSWER: Duration = Duration::from_secs(60);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long a frame of elements may take.
-const FRAME_TIME: Duration = Duration::from_secs(60);
+const FRAME_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// So long a client whose elements do not arrive waits to hear why.
-const VERDICT: Duration = Duration::from_secs(3);
+const REASON_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How a client wants its world.
+/// The options of a client's world.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClusterOptions {
@@ -52,13 +52,13 @@ impl Default for ClusterOptions {
 
 /// A session at a coordinator: ranks on workers, for this client alone, until it is dropped.
 pub struct Cluster {
-    link: Link,
+    stream: RequestStream,
     options: ClusterOptions,
-    opened: wire::Opened,
+    opened: wire::SessionOpened,
     secret: Secret,
     world: u128,
     /// To the worker of each rank, once there was something to carry.
-    carriers: Vec<Option<Connection>>,
+    connections: Vec<Option<Connection>>,
     /// Hashes of the programs that the workers have, by the caller's keys.
     sent: BTreeMap<u128, u128>,
     runs: u64,
@@ -74,18 +74,18 @@ impl Cluster {
     /// Opens a session at the coordinator at `HOST:PORT`.
     ///
     /// # Errors
-    /// Nobody is there, or wants a token or certificates; there is no worker; ranks cannot reach
-    /// each other.
+    /// No process answers there, or it expects a token or certificates; there is no worker; ranks
+    /// cannot reach each other.
     pub fn connect(address: &str, options: ClusterOptions) -> Result<Self, ClusterError> {
-        let mut link = Link::connect(address, &options.guard)?;
-        let open = wire::Open { version: VERSION, ranks: options.ranks as u64 };
-        let refused = |fault: Fault| match Error::from(fault) {
+        let mut stream = RequestStream::connect(address, &options.guard)?;
+        let open = wire::OpenSession { version: VERSION, ranks: options.ranks as u64 };
+        let refused = |fault: WireFault| match Error::from(fault) {
             Error::Refused { reason } => ClusterError::Refused { reason },
             error => ClusterError::Engine(error),
         };
-        link.ask(ask::What::Open(open)).map_err(refused)?;
-        let opened = link.hear_if(ANSWER, |what| match what {
-            answer::What::Opened(opened) => Some(opened),
+        stream.request(RequestKind::Open(open)).map_err(refused)?;
+        let opened = stream.receive_if(REPLY_TIMEOUT, |kind| match kind {
+            ReplyKind::Opened(opened) => Some(opened),
             _ => None,
         });
         let opened = opened.map_err(refused)?;
@@ -93,16 +93,16 @@ impl Cluster {
         let secret = <[u8; 32]>::try_from(&opened.secret[..]).map_err(|_| strange())?;
         let world = <[u8; 16]>::try_from(&opened.world[..]).map_err(|_| strange())?;
         let (secret, world) = (Secret::from_bytes(secret), u128::from_le_bytes(world));
-        let carriers = opened.seats.iter().map(|_| None).collect();
+        let connections = opened.hosts.iter().map(|_| None).collect();
         let (sent, traffic) = (BTreeMap::new(), RemoteTraffic::default());
         let (runs, threads) = (0, 1);
         Ok(Self {
-            link,
+            stream,
             options,
             opened,
             secret,
             world,
-            carriers,
+            connections,
             sent,
             runs,
             running: false,
@@ -124,12 +124,12 @@ impl Cluster {
     ///
     /// # Errors
     /// As [`Cluster::connect`].
-    pub fn overview(address: &str, guard: &Guard) -> Result<wire::Status, ClusterError> {
-        let mut link = Link::connect(address, guard)?;
-        let lost = |fault: Fault| ClusterError::Engine(fault.into());
-        link.ask(ask::What::Status(wire::Nothing {})).map_err(lost)?;
-        let status = link.hear_if(ANSWER, |what| match what {
-            answer::What::Status(status) => Some(status),
+    pub fn overview(address: &str, guard: &Guard) -> Result<wire::ClusterStatus, ClusterError> {
+        let mut stream = RequestStream::connect(address, guard)?;
+        let lost = |fault: WireFault| ClusterError::Engine(fault.into());
+        stream.request(RequestKind::Status(wire::Empty {})).map_err(lost)?;
+        let status = stream.receive_if(REPLY_TIMEOUT, |kind| match kind {
+            ReplyKind::Status(status) => Some(status),
             _ => None,
         });
         status.map_err(lost)
@@ -138,13 +138,13 @@ impl Cluster {
     /// Number of ranks.
     #[must_use]
     pub fn ranks(&self) -> usize {
-        self.opened.seats.len()
+        self.opened.hosts.len()
     }
 
     /// The worker of every rank, by name.
     #[must_use]
     pub fn workers(&self) -> Vec<String> {
-        self.opened.seats.iter().map(|seat| seat.worker.clone()).collect()
+        self.opened.hosts.iter().map(|host| host.worker.clone()).collect()
     }
 
     /// The ranks, ready to be a session: `Session::with_executor(cluster.into_executor())`.
@@ -154,12 +154,16 @@ impl Cluster {
     }
 
     /// Sends a program, and gives its hash.
-    fn send_program(&mut self, job: &Job) -> Result<u128, Fault> {
+    fn send_program(&mut self, job: &Job) -> Result<u128, WireFault> {
         let text = job.recipe.to_string();
         let hash = Fingerprint::of(&text).0;
         if !self.sent.values().any(|known| *known == hash) {
             let hash = hash.to_le_bytes().to_vec();
-            self.link.ask(ask::What::Program(wire::Program { session: 0, hash, text }))?;
+            self.stream.request(RequestKind::Program(wire::ProgramText {
+                session: 0,
+                hash,
+                text,
+            }))?;
             self.traffic.programs += 1;
         }
         // Workers keep as many.
@@ -174,20 +178,20 @@ impl Cluster {
     fn send_tiles(&mut self, id: ArrayId, tiles: &[(Rank, Arc<Tile>)]) -> Result<(), Error> {
         let frame = self.options.frame;
         let ranks: Vec<Rank> = tiles.iter().map(|(rank, _)| *rank).collect();
-        self.carry(&ranks, |connection, rank| {
+        self.with_connections(&ranks, |connection, rank| {
             let Some((_, tile)) = tiles.iter().find(|(own, _)| *own == rank) else { return Ok(()) };
-            let mut head = About { rank: rank as u64, array: id.0 }.encode();
-            head.extend(encode_size(tile.dtype(), tile.len()));
-            connection.send(PUT, &head, &[])?;
+            let mut header = ArrayKey { rank: rank as u64, array: id.0 }.encode();
+            header.extend(encode_size(tile.dtype(), tile.len()));
+            connection.send(PUT, &header, &[])?;
             let sent = send_body(connection, tile, frame);
-            // Who wants no more of it has said why, and hears nothing else.
+            // A worker that takes no more of it has said why, and reads nothing else.
             let answer = match (connection.receive(), sent) {
                 (Ok(answer), _) => answer,
                 (Err(_), Err(error)) | (Err(error), Ok(())) => return Err(error.into()),
             };
             match answer.kind {
                 DONE => Ok(()),
-                _ => Err(DataError::Said(String::from_utf8_lossy(&answer.head).into_owned())),
+                _ => Err(DataError::Rejected(String::from_utf8_lossy(&answer.header).into_owned())),
             }
         })?;
         let bytes: usize = tiles.iter().map(|(_, tile)| tile.as_bytes().len()).sum();
@@ -196,52 +200,53 @@ impl Cluster {
     }
 
     /// Does something with the connections to the workers of some ranks, each on its own thread.
-    fn carry<T: Send>(
+    fn with_connections<T: Send>(
         &mut self,
         ranks: &[Rank],
         f: impl Fn(&mut Connection, Rank) -> Result<T, DataError> + Sync,
     ) -> Result<Vec<(Rank, T)>, Error> {
-        let Self { carriers, opened, options, secret, world, link, .. } = self;
+        let Self { connections, opened, options, secret, world, stream, .. } = self;
         let security = options.guard.security();
         let fresh = |rank: Rank| -> Result<Connection, DataError> {
-            let address = &opened.seats[rank].data_address;
-            let greeting =
-                Greeting { kind: KIND, id: *world, secret: secret.clone(), note: Vec::new() };
-            Ok(dial(address, security, &greeting, ANSWER)?.with_deadline(FRAME_TIME))
+            let address = &opened.hosts[rank].data_address;
+            let handshake =
+                Handshake { kind: KIND, id: *world, secret: secret.clone(), payload: Vec::new() };
+            Ok(connect(address, security, &handshake, REPLY_TIMEOUT)?.with_deadline(FRAME_TIMEOUT))
         };
-        let work = |rank: Rank, carrier: &mut Option<Connection>| {
-            if let Some(mut kept) = carrier.take() {
-                match f(&mut kept, rank) {
-                    // Workers end connections on which nothing was said for long: dial again.
+        let work = |rank: Rank, kept: &mut Option<Connection>| {
+            if let Some(mut connection) = kept.take() {
+                match f(&mut connection, rank) {
+                    // Workers end connections that were idle for long: connect again.
                     Err(DataError::Net(_)) => {}
-                    Err(said) => return Err(said),
+                    Err(rejected) => return Err(rejected),
                     Ok(done) => {
-                        *carrier = Some(kept);
+                        *kept = Some(connection);
                         return Ok(done);
                     }
                 }
             }
             let mut connection = fresh(rank)?;
             let done = f(&mut connection, rank)?;
-            *carrier = Some(connection);
+            *kept = Some(connection);
             Ok(done)
         };
         let wanted: BTreeSet<Rank> = ranks.iter().copied().collect();
-        let jobs = carriers.iter_mut().enumerate().filter(|(rank, _)| wanted.contains(rank));
+        let jobs = connections.iter_mut().enumerate().filter(|(rank, _)| wanted.contains(rank));
         let results: Vec<(Rank, Result<T, DataError>)> = std::thread::scope(|scope| {
             let threads: Vec<_> = jobs
-                .map(|(rank, carrier)| {
+                .map(|(rank, connection)| {
                     let work = &work;
-                    (rank, scope.spawn(move || work(rank, carrier)))
+                    (rank, scope.spawn(move || work(rank, connection)))
                 })
                 .collect();
-            let panicked = |_| Err(DataError::Said("a panic while elements travelled".to_owned()));
+            let panicked =
+                |_| Err(DataError::Rejected("a panic while elements travelled".to_owned()));
             threads
                 .into_iter()
                 .map(|(rank, thread)| (rank, thread.join().unwrap_or_else(panicked)))
                 .collect()
         });
-        let name = |rank: Rank| opened.seats[rank].worker.clone();
+        let name = |rank: Rank| opened.hosts[rank].worker.clone();
         results
             .into_iter()
             .map(|(rank, result)| match result {
@@ -249,11 +254,11 @@ impl Cluster {
                 Err(DataError::Net(error)) => {
                     // When another worker is lost this one forgets the session, and takes nothing
                     // any more: the coordinator knows whose fault it is.
-                    let _ = link.hear_if(VERDICT, |_| None::<()>);
-                    let unreached = || Fault::lost(&name(rank), error.to_string());
-                    Err(link.over.get_or_insert_with(unreached).clone().into())
+                    let _ = stream.receive_if(REASON_TIMEOUT, |_| None::<()>);
+                    let unreached = || WireFault::lost(&name(rank), error.to_string());
+                    Err(stream.ended.get_or_insert_with(unreached).clone().into())
                 }
-                Err(DataError::Said(text)) => {
+                Err(DataError::Rejected(text)) => {
                     let reason = format!("worker `{}`, rank {rank}: {text}", name(rank));
                     Err(Error::Refused { reason })
                 }
@@ -292,11 +297,11 @@ impl Executor for Cluster {
         self.runs += 1;
         self.traffic.runs += 1;
         let ids = |list: &[ArrayId]| list.iter().map(|id| id.0).collect();
-        let numbers = job.parameters.iter().map(|number| wire::Number {
+        let numbers = job.parameters.iter().map(|number| wire::ScalarArgument {
             dtype: number.dtype().to_string(),
             bytes: number.as_bytes().to_vec(),
         });
-        let run = wire::Run {
+        let run = wire::RunRequest {
             session: 0,
             number: self.runs,
             program: hash.to_le_bytes().to_vec(),
@@ -305,7 +310,7 @@ impl Executor for Cluster {
             results: ids(&job.results),
             forget: ids(&job.forget),
         };
-        self.link.ask(ask::What::Run(run))?;
+        self.stream.request(RequestKind::Run(run))?;
         self.running = true;
         Ok(Started::Running)
     }
@@ -314,9 +319,9 @@ impl Executor for Cluster {
         if !self.running {
             return true;
         }
-        match self.link.hear(longest) {
+        match self.stream.receive(longest) {
             Some(Err(fault)) => faults.push(fault.into()),
-            Some(Ok(answer::What::Done(done))) if done.number == self.runs => {
+            Some(Ok(ReplyKind::Done(done))) if done.number == self.runs => {
                 faults.extend(done.fault.map(Error::from));
             }
             Some(Ok(_)) | None => return false,
@@ -333,16 +338,19 @@ impl Executor for Cluster {
 
     fn get(&mut self, id: ArrayId, ranks: &[Rank]) -> Result<RankTiles, Error> {
         let pool = self.pool.clone();
-        let tiles = self.carry(ranks, |connection, rank| {
-            connection.send(GET, &About { rank: rank as u64, array: id.0 }.encode(), &[])?;
+        let tiles = self.with_connections(ranks, |connection, rank| {
+            connection.send(GET, &ArrayKey { rank: rank as u64, array: id.0 }.encode(), &[])?;
             let answer = connection.receive()?;
             match answer.kind {
-                HEAD => {
-                    let size = decode_size(&answer.head, u64::MAX).map_err(DataError::Said)?;
+                SIZE => {
+                    let size =
+                        decode_size(&answer.header, u64::MAX).map_err(DataError::Rejected)?;
                     Ok(Arc::new(receive_body(connection, &pool, size)?))
                 }
-                FAULT => Err(DataError::Said(String::from_utf8_lossy(&answer.head).into_owned())),
-                kind => Err(DataError::Said(format!("got a frame of kind {kind}"))),
+                FAULT => {
+                    Err(DataError::Rejected(String::from_utf8_lossy(&answer.header).into_owned()))
+                }
+                kind => Err(DataError::Rejected(format!("got a frame of kind {kind}"))),
             }
         })?;
         let bytes: usize = tiles.iter().map(|(_, tile)| tile.as_bytes().len()).sum();
@@ -353,15 +361,15 @@ impl Executor for Cluster {
     fn forget(&mut self, ids: &[ArrayId]) {
         let arrays = ids.iter().map(|id| id.0).collect();
         // What is over has forgotten everything.
-        let _ = self.link.ask(ask::What::Free(wire::Free { session: 0, arrays }));
+        let _ = self.stream.request(RequestKind::Free(wire::FreeArrays { session: 0, arrays }));
     }
 
     fn counters(&mut self) -> Counters {
-        if self.link.ask(ask::What::Counts(wire::Nothing {})).is_err() {
+        if self.stream.request(RequestKind::Counts(wire::Empty {})).is_err() {
             return Counters::default();
         }
-        let counts = self.link.hear_if(ANSWER, |what| match what {
-            answer::What::Counts(counts) => Some(counts),
+        let counts = self.stream.receive_if(REPLY_TIMEOUT, |kind| match kind {
+            ReplyKind::Counts(counts) => Some(counts),
             _ => None,
         });
         let mut counters = Counters::default();
@@ -381,9 +389,9 @@ impl Executor for Cluster {
 
     fn set_threads(&mut self, threads: usize) -> Result<usize, ThreadsError> {
         check_threads(threads)?;
-        let one = wire::Threads { session: 0, threads: threads as u64 };
+        let one = wire::SetThreads { session: 0, threads: threads as u64 };
         // What is over has no threads any more.
-        let _ = self.link.ask(ask::What::Threads(one));
+        let _ = self.stream.request(RequestKind::Threads(one));
         Ok(std::mem::replace(&mut self.threads, threads))
     }
 

@@ -1,9 +1,10 @@
-//! Clients that ask for much and do not read it: the worker keeps nothing for them, and nobody waits.
+//! Clients that ask for much and do not read it: the worker keeps nothing for them, and no other
+//! client waits.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::process::{Child, Command, Stdio};
 
-use super::tests::{Lines, connect, coordinator, knock, session};
+use super::tests::{Lines, connect, connect_data, coordinator, session};
 use super::*;
 use crate::data::BODY;
 use crate::{Worker, WorkerOptions};
@@ -11,16 +12,16 @@ use crate::{Worker, WorkerOptions};
 /// Where a process that is to be a worker finds its coordinator.
 const COORDINATOR: &str = "PANTILE_TEST_COORDINATOR";
 
-/// Elements and bytes of the array that everybody wants.
+/// Elements and bytes of the array that all readers request.
 const ELEMENTS: usize = 4 << 20;
 const BYTES: usize = 8 * ELEMENTS;
 
 const READERS: usize = 16;
 
 /// A worker in a process of its own, so that its memory can be looked at.
-struct Process(Child);
+struct WorkerProcess(Child);
 
-impl Process {
+impl WorkerProcess {
     /// Starts this program again, as a worker.
     fn start(coordinator: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -39,7 +40,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         // It may have ended with the coordinator.
         let _ = self.0.kill();
@@ -57,9 +58,9 @@ fn is_a_worker_where_a_coordinator_is_named() {
 
 /// The first frame of an array, and not the others.
 fn begin(cluster: &Cluster, id: u64) -> (Connection, Vec<u8>) {
-    let mut reader = knock(cluster, cluster.world, &cluster.secret).unwrap();
-    reader.send(GET, &About { rank: 0, array: id }.encode(), &[]).unwrap();
-    assert_eq!(reader.receive().unwrap().kind, HEAD);
+    let mut reader = connect_data(cluster, cluster.world, &cluster.secret).unwrap();
+    reader.send(GET, &ArrayKey { rank: 0, array: id }.encode(), &[]).unwrap();
+    assert_eq!(reader.receive().unwrap().kind, SIZE);
     let frame = reader.receive().unwrap();
     assert_eq!(frame.kind, BODY);
     assert!(frame.body.len() < BYTES / 2, "most of it is still to come");
@@ -76,22 +77,23 @@ fn double(cluster: &mut Cluster) {
          return %b : !all\n}}\n"
     );
     let hash = Fingerprint::of(&text).0.to_le_bytes().to_vec();
-    let program = wire::Program { session: 0, hash: hash.clone(), text };
-    cluster.link.ask(ask::What::Program(program)).unwrap();
+    let program = wire::ProgramText { session: 0, hash: hash.clone(), text };
+    cluster.stream.request(RequestKind::Program(program)).unwrap();
     let (arguments, results) = (vec![1], vec![2]);
-    let run = wire::Run { number: 1, program: hash, arguments, results, ..Default::default() };
-    cluster.link.ask(ask::What::Run(run)).unwrap();
-    let done = cluster.link.hear_if(ANSWER, |what| match what {
-        answer::What::Done(done) => Some(done),
+    let run =
+        wire::RunRequest { number: 1, program: hash, arguments, results, ..Default::default() };
+    cluster.stream.request(RequestKind::Run(run)).unwrap();
+    let done = cluster.stream.receive_if(REPLY_TIMEOUT, |kind| match kind {
+        ReplyKind::Done(done) => Some(done),
         _ => None,
     });
     assert_eq!(done.unwrap().fault, None);
 }
 
 #[test]
-fn slow_readers_cost_a_worker_no_memory_and_nobody_time() {
+fn slow_readers_cost_a_worker_no_memory_and_others_no_time() {
     let coordinator = coordinator(&Lines::default());
-    let process = Process::start(&coordinator.address().to_string());
+    let process = WorkerProcess::start(&coordinator.address().to_string());
     let (mut cluster, mut other) = (session(&coordinator), connect(&coordinator, 1).unwrap());
     let numbers: Vec<f64> = (0..ELEMENTS).map(|at| at as f64).collect();
     let tile = Arc::new(Tile::from_vec(numbers.clone()));
@@ -108,10 +110,10 @@ fn slow_readers_cost_a_worker_no_memory_and_nobody_time() {
     other.send_tiles(ArrayId(1), &[(0, Arc::clone(&tile))]).unwrap();
     double(&mut other);
     assert!(other.get(ArrayId(2), &[0]).unwrap()[0].1.as_bytes() == twice[0].1.as_bytes());
-    // Two arrays of each client, and nothing for those who do not read.
+    // Two arrays of each client, and nothing for those that do not read.
     let after = process.memory();
     assert!(after < before + 4 * BYTES, "{READERS} readers made {before} bytes {after}");
-    // Half of them lose patience; the others get everything, though it was forgotten meanwhile.
+    // Half of them give up; the others get everything, though it was forgotten meanwhile.
     cluster.forget(&[ArrayId(1)]);
     for (mut reader, mut got) in readers.into_iter().skip(READERS / 2) {
         while got.len() < BYTES {

@@ -1,4 +1,5 @@
-//! What a client may not do, and what becomes of it: told, counted, and nobody is disturbed.
+//! What a client may not do, and what becomes of it: told, counted, and no other client is
+//! disturbed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::sync::Mutex;
@@ -10,7 +11,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::*;
 use crate::control::coordinator_client::CoordinatorClient;
-use crate::wire::{Beat, Hello, Program, Run, Say, say};
+use crate::wire::{Heartbeat, ProgramText, Registration, ReportKind, RunRequest, WorkerReport};
 use crate::{Coordinator, CoordinatorOptions, Tell, Worker, WorkerOptions};
 
 pub(super) type Lines = Arc<Mutex<Vec<String>>>;
@@ -42,7 +43,7 @@ fn add_worker(coordinator: &Coordinator, lines: &Lines) {
     std::thread::spawn(move || worker.serve(&address));
 }
 
-pub(super) fn status(coordinator: &Coordinator) -> wire::Status {
+pub(super) fn status(coordinator: &Coordinator) -> wire::ClusterStatus {
     Cluster::overview(&coordinator.address().to_string(), &Guard::default()).unwrap()
 }
 
@@ -58,32 +59,36 @@ pub(super) fn session(coordinator: &Coordinator) -> Cluster {
 }
 
 /// A connection for elements, with what a client says of itself.
-pub(super) fn knock(cluster: &Cluster, id: u128, secret: &Secret) -> Result<Connection, DataError> {
-    let greeting = Greeting { kind: KIND, id, secret: secret.clone(), note: Vec::new() };
-    let address = &cluster.opened.seats[0].data_address;
-    Ok(dial(address, &Security::Plain, &greeting, ANSWER)?)
+pub(super) fn connect_data(
+    cluster: &Cluster,
+    id: u128,
+    secret: &Secret,
+) -> Result<Connection, DataError> {
+    let handshake = Handshake { kind: KIND, id, secret: secret.clone(), payload: Vec::new() };
+    let address = &cluster.opened.hosts[0].data_address;
+    Ok(pantile_comm_net::connect(address, &Security::Plain, &handshake, REPLY_TIMEOUT)?)
 }
 
 #[test]
 fn wrong_requests_for_elements_are_told_and_counted() {
     let (coordinator, lines) = site();
     let (one, other) = (session(&coordinator), connect(&coordinator, 1).unwrap());
-    // The session of one client with the secret of another, and a session that nobody has.
-    assert!(knock(&one, one.world, &other.secret).is_err());
-    assert!(knock(&one, random_id().unwrap(), &one.secret).is_err());
-    let mut connection = knock(&one, one.world, &one.secret).unwrap();
-    let mut said = |kind: u16, head: &[u8]| {
-        connection.send(kind, head, &[]).unwrap();
+    // The session of one client with the secret of another, and a session that does not exist.
+    assert!(connect_data(&one, one.world, &other.secret).is_err());
+    assert!(connect_data(&one, random_id().unwrap(), &one.secret).is_err());
+    let mut connection = connect_data(&one, one.world, &one.secret).unwrap();
+    let mut said = |kind: u16, header: &[u8]| {
+        connection.send(kind, header, &[]).unwrap();
         let answer = connection.receive().unwrap();
         assert_eq!(answer.kind, FAULT);
-        String::from_utf8(answer.head).unwrap()
+        String::from_utf8(answer.header).unwrap()
     };
     assert_eq!(said(GET, &[1]), "got a request that is too short");
-    assert_eq!(said(GET, &About { rank: 9, array: 1 }.encode()), "rank 9 is not on this worker");
-    assert_eq!(said(GET, &About { rank: 0, array: 7 }.encode()), "rank 0 has no array 7");
-    assert!(said(77, &About { rank: 0, array: 7 }.encode()).contains("a request of kind 77"));
+    assert_eq!(said(GET, &ArrayKey { rank: 9, array: 1 }.encode()), "rank 9 is not on this worker");
+    assert_eq!(said(GET, &ArrayKey { rank: 0, array: 7 }.encode()), "rank 0 has no array 7");
+    assert!(said(77, &ArrayKey { rank: 0, array: 7 }.encode()).contains("a request of kind 77"));
     // A frame that is longer than agreed ends the connection.
-    let mut long = knock(&one, one.world, &one.secret).unwrap().with_body_max(64 << 20);
+    let mut long = connect_data(&one, one.world, &one.secret).unwrap().with_body_max(64 << 20);
     let sent = long.send(PUT, &[0; 16], &[&vec![0; 9 << 20]]);
     assert!(sent.is_err() || long.receive().is_err());
     let counted = soon("seven refusals", || {
@@ -107,12 +112,12 @@ fn wrong_programs_are_told_and_counted() {
     let mut cluster = session(&coordinator);
     let refused = |cluster: &mut Cluster, number: u64, hash: u128, text: &str| {
         let hash = hash.to_le_bytes().to_vec();
-        let program = Program { session: 0, hash: hash.clone(), text: text.to_owned() };
-        cluster.link.ask(ask::What::Program(program)).unwrap();
-        let run = Run { number, program: hash, ..Run::default() };
-        cluster.link.ask(ask::What::Run(run)).unwrap();
-        let done = cluster.link.hear_if(ANSWER, |what| match what {
-            answer::What::Done(done) => Some(done),
+        let program = ProgramText { session: 0, hash: hash.clone(), text: text.to_owned() };
+        cluster.stream.request(RequestKind::Program(program)).unwrap();
+        let run = RunRequest { number, program: hash, ..RunRequest::default() };
+        cluster.stream.request(RequestKind::Run(run)).unwrap();
+        let done = cluster.stream.receive_if(REPLY_TIMEOUT, |kind| match kind {
+            ReplyKind::Done(done) => Some(done),
             _ => None,
         });
         done.unwrap().fault.unwrap().reason
@@ -124,16 +129,16 @@ fn wrong_programs_are_told_and_counted() {
     assert!(reason.contains("not the one of its hash"), "{reason}");
     soon("two refusals", || (status(&coordinator).workers[0].refused == 2).then_some(()));
     // What the coordinator refuses ends the session, and is its own to count.
-    let run = Run { number: 3, program: vec![9; 16], ..Run::default() };
-    cluster.link.ask(ask::What::Run(run)).unwrap();
-    let over = cluster.link.hear_if(ANSWER, |_| None::<()>).unwrap_err();
-    assert!(over.reason.contains("was not sent"), "{}", over.reason);
+    let run = RunRequest { number: 3, program: vec![9; 16], ..RunRequest::default() };
+    cluster.stream.request(RequestKind::Run(run)).unwrap();
+    let ended = cluster.stream.receive_if(REPLY_TIMEOUT, |_| None::<()>).unwrap_err();
+    assert!(ended.reason.contains("was not sent"), "{}", ended.reason);
     assert_eq!(status(&coordinator).refused, 1);
     // Messages that are too long are not even read.
     let mut long = connect(&coordinator, 1).unwrap();
     let text = "x".repeat(wire::MESSAGE_MAX + 1);
-    let program = Program { session: 0, hash: vec![0; 16], text };
-    long.link.ask(ask::What::Program(program)).unwrap();
+    let program = ProgramText { session: 0, hash: vec![0; 16], text };
+    long.stream.request(RequestKind::Program(program)).unwrap();
     soon("the coordinator's second", || (status(&coordinator).refused == 2).then_some(()));
     let lines = lines.lock().unwrap();
     assert_eq!(lines.len(), 4, "{lines:?}");
@@ -144,10 +149,10 @@ fn wrong_programs_are_told_and_counted() {
 /// Sends a program, and has it run.
 pub(super) fn start(cluster: &mut Cluster, text: String) {
     let hash = Fingerprint::of(&text).0.to_le_bytes().to_vec();
-    let program = Program { session: 0, hash: hash.clone(), text };
-    cluster.link.ask(ask::What::Program(program)).unwrap();
-    let run = Run { number: 1, program: hash, results: vec![1], ..Run::default() };
-    cluster.link.ask(ask::What::Run(run)).unwrap();
+    let program = ProgramText { session: 0, hash: hash.clone(), text };
+    cluster.stream.request(RequestKind::Program(program)).unwrap();
+    let run = RunRequest { number: 1, program: hash, results: vec![1], ..RunRequest::default() };
+    cluster.stream.request(RequestKind::Run(run)).unwrap();
 }
 
 /// A program that has no end.
@@ -184,10 +189,10 @@ fn orders_of_a_client_whose_rank_is_busy_pile_up_for_all() {
         start(&mut one, text);
         // Ends with the coordinator at the latest: it waits for its rank.
         let flood = std::thread::spawn(move || {
-            let free = || ask::What::Free(wire::Free { session: 0, arrays: vec![7; 1000] });
-            let _ = (0..10_000).all(|_| one.link.ask(free()).is_ok());
-            let done = |what| matches!(what, answer::What::Done(_)).then_some(());
-            let _ = one.link.hear_if(ANSWER, done);
+            let free = || RequestKind::Free(wire::FreeArrays { session: 0, arrays: vec![7; 1000] });
+            let _ = (0..10_000).all(|_| one.stream.request(free()).is_ok());
+            let done = |kind| matches!(kind, ReplyKind::Done(_)).then_some(());
+            let _ = one.stream.receive_if(REPLY_TIMEOUT, done);
             std::time::Instant::now()
         });
         let mut first_answer = None;
@@ -197,9 +202,9 @@ fn orders_of_a_client_whose_rank_is_busy_pile_up_for_all() {
                 .unwrap();
             assert_eq!(other.get(ArrayId(number), &[0]).unwrap().len(), 1);
             other.forget(&[ArrayId(number)]);
-            other.link.ask(ask::What::Counts(wire::Nothing {})).unwrap();
-            let counts = |what| matches!(what, answer::What::Counts(_)).then_some(());
-            other.link.hear_if(ANSWER, counts).unwrap();
+            other.stream.request(RequestKind::Counts(wire::Empty {})).unwrap();
+            let counts = |kind| matches!(kind, ReplyKind::Counts(_)).then_some(());
+            other.stream.receive_if(REPLY_TIMEOUT, counts).unwrap();
             first_answer.get_or_insert_with(std::time::Instant::now);
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -216,18 +221,18 @@ fn connections_for_elements_are_counted() {
     let mut cluster = session(&coordinator);
     cluster.send_tiles(ArrayId(1), &[(0, Arc::new(Tile::from_vec(vec![1.0; 9])))]).unwrap();
     let mut visits: Vec<_> =
-        (0..70).map(|_| knock(&cluster, cluster.world, &cluster.secret).unwrap()).collect();
+        (0..70).map(|_| connect_data(&cluster, cluster.world, &cluster.secret).unwrap()).collect();
     let mut last = visits.pop().unwrap();
     let answer = last.receive().unwrap();
     assert_eq!(answer.kind, FAULT);
-    assert!(String::from_utf8_lossy(&answer.head).contains("too many connections"));
-    // Those who are there go on, and others may come when they have gone.
+    assert!(String::from_utf8_lossy(&answer.header).contains("too many connections"));
+    // Those that are there go on, and others may come when they have gone.
     assert_eq!(cluster.get(ArrayId(1), &[0]).unwrap().len(), 1);
     visits.clear();
     soon("a place", || {
-        let mut next = knock(&cluster, cluster.world, &cluster.secret).unwrap();
-        next.send(GET, &About { rank: 0, array: 1 }.encode(), &[]).ok()?;
-        next.receive().ok().filter(|answer| answer.kind == HEAD)
+        let mut next = connect_data(&cluster, cluster.world, &cluster.secret).unwrap();
+        next.send(GET, &ArrayKey { rank: 0, array: 1 }.encode(), &[]).ok()?;
+        next.receive().ok().filter(|answer| answer.kind == SIZE)
     });
     assert!(lines.lock().unwrap().iter().any(|line| line.contains("too many connections")));
 }
@@ -235,29 +240,29 @@ fn connections_for_elements_are_counted() {
 /// A worker that says where it listens, and does not; it is there as long as what comes back.
 fn add_ghost(coordinator: &Coordinator, nobody: &str) -> impl Sized {
     let runtime = crate::driver::Driver::start().unwrap();
-    let (says, outgoing) = mpsc::channel(64);
-    let hello = Hello {
+    let (reports, outgoing) = mpsc::channel(64);
+    let registration = Registration {
         version: VERSION,
         name: "ghost".to_owned(),
         data_address: nobody.to_owned(),
         memory: 1 << 30,
         ranks: 1,
-        ..Hello::default()
+        ..Registration::default()
     };
-    says.try_send(Say { what: Some(say::What::Hello(hello)) }).unwrap();
+    reports.try_send(WorkerReport { kind: Some(ReportKind::Register(registration)) }).unwrap();
     let (guard, address) = (Guard::default(), coordinator.address().to_string());
     let orders = runtime.run(async {
         let channel = guard.channel(&address).await.unwrap();
         let mut client = CoordinatorClient::with_interceptor(channel, guard.token());
         client.work(ReceiverStream::new(outgoing)).await.unwrap().into_inner()
     });
-    let beats = async move {
-        let beat = || Say { what: Some(say::What::Beat(Beat::default())) };
-        while says.send(beat()).await.is_ok() {
+    let heartbeats = async move {
+        let heartbeat = || WorkerReport { kind: Some(ReportKind::Heartbeat(Heartbeat::default())) };
+        while reports.send(heartbeat()).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
     };
-    runtime.run(async { drop(tokio::spawn(beats)) });
+    runtime.run(async { drop(tokio::spawn(heartbeats)) });
     (orders, runtime)
 }
 
@@ -281,7 +286,7 @@ fn workers_that_cannot_reach_each_other_are_named() {
             there(2);
         }
         let error = connect(&coordinator, 2).err().unwrap().to_string();
-        // Who came first is rank 0, and is dialled.
+        // The worker that came first is rank 0, and is connected to.
         let expected = match real_first {
             true => {
                 "worker `real`: was not dialled by worker `ghost` (rank 1) within 5 s".to_owned()

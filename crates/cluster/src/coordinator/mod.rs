@@ -1,6 +1,8 @@
-//! The coordinator: who is there, whose world is where, who is told what. Elements never pass it.
+//! The coordinator: it knows the workers, the clients and the hosts of their ranks. Elements never
+//! pass it.
 
 mod credit;
+mod placement;
 mod shares;
 mod state;
 
@@ -21,11 +23,11 @@ use crate::control::worker_client::WorkerClient;
 use crate::driver::Driver;
 use crate::guard::{Guard, caller};
 use crate::refusals::{Refusals, Tell};
-use crate::wire::{Answer, Ask, MESSAGE_MAX, Order, Say};
-use credit::Credit;
-use state::{Event, State};
+use crate::wire::{ClientReply, ClientRequest, MESSAGE_MAX, WorkerOrder, WorkerReport};
+use credit::RequestCredit;
+use state::{CoordinatorEvent, CoordinatorState};
 
-/// Events that wait, and messages to a client that wait to be sent.
+/// Events that wait, and replies to a client that wait to be sent.
 const QUEUE: usize = 1024;
 
 /// Orders for one worker that wait to be sent; one that lets more wait is lost. Many times what one
@@ -44,11 +46,11 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub struct CoordinatorOptions {
     /// Where it listens: `HOST:PORT`, port 0 for any.
     pub address: String,
-    /// Workers that it dials, beside those that come by themselves.
+    /// Workers that it connects to, beside those that connect to it.
     pub workers: Vec<String>,
     /// How it protects itself.
     pub guard: Guard,
-    /// Who is told of those that were refused, at most ten lines a minute.
+    /// What is called with a line for each refusal, at most ten a minute.
     pub tell: Option<Tell>,
 }
 
@@ -87,7 +89,7 @@ impl Coordinator {
         let driver = Driver::start()?;
         let stop = Arc::new(AtomicBool::new(false));
         let (served, address) = driver.run(serve(options, Arc::clone(&stop)))?;
-        driver.leave();
+        driver.leave_to_poller();
         Ok(Self { address, stop, served, _driver: driver })
     }
 
@@ -119,34 +121,34 @@ async fn serve(
     let refusals = Refusals::new(options.tell.clone());
     let events = watch(Arc::clone(&refusals));
     let next = Arc::new(AtomicU64::new(1));
-    let desk = Desk { events, next, refusals: Arc::clone(&refusals) };
+    let service = CoordinatorService { events, next, refusals: Arc::clone(&refusals) };
     for worker in &options.workers {
-        tokio::spawn(attach(worker.clone(), options.guard.clone(), desk.clone()));
+        tokio::spawn(attach(worker.clone(), options.guard.clone(), service.clone()));
     }
     let mut server = options.guard.server();
-    let service = CoordinatorServer::new(desk).max_decoding_message_size(MESSAGE_MAX);
-    let service = InterceptedService::new(service, options.guard.gate(&refusals));
+    let service = CoordinatorServer::new(service).max_decoding_message_size(MESSAGE_MAX);
+    let service = InterceptedService::new(service, options.guard.token_check(&refusals));
     let incoming = crate::incoming(listener, &options.guard, &refusals);
     let served = tokio::spawn(async move {
         let until = crate::stopped(stop);
         let served = server.add_service(service).serve_with_incoming_shutdown(incoming, until);
-        // Nobody is left to be told.
+        // No caller is left to be told.
         let _ = served.await;
     });
     Ok((served, address))
 }
 
 /// Starts the task that handles events, one after the other.
-fn watch(refusals: Arc<Refusals>) -> mpsc::Sender<Event> {
+fn watch(refusals: Arc<Refusals>) -> mpsc::Sender<CoordinatorEvent> {
     let (events, mut happened) = mpsc::channel(QUEUE);
     let ticks = events.clone();
     tokio::spawn(async move {
-        while ticks.send(Event::Tick(Instant::now())).await.is_ok() {
+        while ticks.send(CoordinatorEvent::Tick(Instant::now())).await.is_ok() {
             tokio::time::sleep(TICK).await;
         }
     });
     tokio::spawn(async move {
-        let mut state = State::new(Instant::now(), refusals);
+        let mut state = CoordinatorState::new(Instant::now(), refusals);
         while let Some(event) = happened.recv().await {
             state.handle(event);
         }
@@ -154,59 +156,60 @@ fn watch(refusals: Arc<Refusals>) -> mpsc::Sender<Event> {
     events
 }
 
-/// Where workers and clients come.
+/// The service that workers and clients connect to.
 #[derive(Clone)]
-struct Desk {
-    events: mpsc::Sender<Event>,
+struct CoordinatorService {
+    events: mpsc::Sender<CoordinatorEvent>,
     next: Arc<AtomicU64>,
     refusals: Arc<Refusals>,
 }
 
-impl Desk {
+impl CoordinatorService {
     fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Notes messages that were not taken; connections may break for other reasons, too.
-    fn look_at(&self, from: &str, status: &Status) {
+    fn note_refusal(&self, from: &str, status: &Status) {
         if crate::is_refusal(status) {
             self.refusals.note(&from, &status.message());
         }
     }
 
-    /// Passes on what a worker says until it is gone.
-    async fn hear(&self, id: u64, from: &str, mut says: Streaming<Say>) {
+    /// Passes on the reports of a worker until it is gone.
+    async fn forward_reports(&self, id: u64, from: &str, mut reports: Streaming<WorkerReport>) {
         let reason = loop {
-            match says.message().await {
-                Ok(Some(say)) => {
-                    if self.events.send(Event::WorkerSaid(id, say)).await.is_err() {
+            match reports.message().await {
+                Ok(Some(report)) => {
+                    if self.events.send(CoordinatorEvent::WorkerReported(id, report)).await.is_err()
+                    {
                         return;
                     }
                 }
                 Ok(None) => break "it has left".to_owned(),
                 Err(status) => {
-                    self.look_at(from, &status);
+                    self.note_refusal(from, &status);
                     break format!("its connection broke: {}", status.message());
                 }
             }
         };
-        let _ = self.events.send(Event::WorkerGone(id, reason)).await;
+        let _ = self.events.send(CoordinatorEvent::WorkerGone(id, reason)).await;
     }
 }
 
-/// Dials a worker that is listed, again and again.
-async fn attach(address: String, guard: Guard, desk: Desk) {
+/// Connects to a worker that is listed, again and again.
+async fn attach(address: String, guard: Guard, service: CoordinatorService) {
     loop {
         if let Ok(channel) = guard.channel(&address).await {
-            let (out, outgoing) = mpsc::channel::<Result<Order, Status>>(ORDERS);
+            let (out, outgoing) = mpsc::channel::<Result<WorkerOrder, Status>>(ORDERS);
             let orders =
                 tokio_stream::StreamExt::map_while(ReceiverStream::new(outgoing), Result::ok);
             let mut client = WorkerClient::with_interceptor(channel, guard.token())
                 .max_decoding_message_size(MESSAGE_MAX);
-            if let Ok(says) = client.attach(orders).await {
-                let id = desk.number();
-                let _ = desk.events.send(Event::WorkerCame(id, out)).await;
-                desk.hear(id, &address, says.into_inner()).await;
+            if let Ok(reports) = client.attach(orders).await {
+                let id = service.number();
+                let _ = service.events.send(CoordinatorEvent::WorkerConnected(id, out)).await;
+                service.forward_reports(id, &address, reports.into_inner()).await;
             }
         }
         tokio::time::sleep(AGAIN).await;
@@ -214,48 +217,53 @@ async fn attach(address: String, guard: Guard, desk: Desk) {
 }
 
 #[tonic::async_trait]
-impl Service for Desk {
-    type WorkStream = ReceiverStream<Result<Order, Status>>;
-    type SessionStream = ReceiverStream<Result<Answer, Status>>;
+impl Service for CoordinatorService {
+    type WorkStream = ReceiverStream<Result<WorkerOrder, Status>>;
+    type SessionStream = ReceiverStream<Result<ClientReply, Status>>;
 
     async fn work(
         &self,
-        request: Request<Streaming<Say>>,
+        request: Request<Streaming<WorkerReport>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
         let (out, outgoing) = mpsc::channel(ORDERS);
-        let (id, desk, from) = (self.number(), self.clone(), caller(&request));
-        let _ = self.events.send(Event::WorkerCame(id, out)).await;
-        tokio::spawn(async move { desk.hear(id, &from, request.into_inner()).await });
+        let (id, service, from) = (self.number(), self.clone(), caller(&request));
+        let _ = self.events.send(CoordinatorEvent::WorkerConnected(id, out)).await;
+        tokio::spawn(async move { service.forward_reports(id, &from, request.into_inner()).await });
         Ok(Response::new(ReceiverStream::new(outgoing)))
     }
 
     async fn session(
         &self,
-        request: Request<Streaming<Ask>>,
+        request: Request<Streaming<ClientRequest>>,
     ) -> Result<Response<Self::SessionStream>, Status> {
         let (out, outgoing) = mpsc::channel(QUEUE);
-        let (id, desk, from) = (self.number(), self.clone(), caller(&request));
-        let credit = Credit::new();
-        let came = Event::ClientCame(id, from.clone(), (out, credit.clone()));
+        let (id, service, from) = (self.number(), self.clone(), caller(&request));
+        let credit = RequestCredit::new();
+        let came = CoordinatorEvent::ClientConnected(id, from.clone(), (out, credit.clone()));
         let _ = self.events.send(came).await;
         tokio::spawn(async move {
-            let mut asks = request.into_inner();
+            let mut requests = request.into_inner();
             loop {
-                match asks.message().await {
+                match requests.message().await {
                     Ok(Some(ask)) => {
                         credit.spend(&ask).await;
-                        if desk.events.send(Event::ClientAsked(id, ask)).await.is_err() {
+                        if service
+                            .events
+                            .send(CoordinatorEvent::ClientRequested(id, ask))
+                            .await
+                            .is_err()
+                        {
                             return;
                         }
                     }
                     Ok(None) => break,
                     Err(status) => {
-                        desk.look_at(&from, &status);
+                        service.note_refusal(&from, &status);
                         break;
                     }
                 }
             }
-            let _ = desk.events.send(Event::ClientGone(id)).await;
+            let _ = service.events.send(CoordinatorEvent::ClientGone(id)).await;
         });
         Ok(Response::new(ReceiverStream::new(outgoing)))
     }

@@ -1,12 +1,12 @@
 //! How workers divide memory that several of them draw from.
 
-use crate::wire::Hello;
+use crate::wire::Registration;
 
 /// What a worker may use beside others, given what all said when they came. A worker that was told
-/// how much to use has that. The others divide what is free where they are, without what was stated;
-/// what is free is the most that one of them saw, because those who came later saw what was in use
-/// already.
-pub(super) fn share(own: &Hello, all: &[&Hello]) -> u64 {
+/// how much to use has that. The others divide what is free where they are, without what was
+/// stated; what is free is the most that one of them saw, because those that came later saw what
+/// was in use already.
+pub(super) fn share(own: &Registration, all: &[&Registration]) -> u64 {
     if own.stated || own.scope == 0 {
         return own.memory;
     }
@@ -24,9 +24,14 @@ mod tests {
 
     #[test]
     fn workers_of_one_machine_divide_what_is_free() {
-        let worker = |scope, memory, stated| Hello { scope, memory, stated, ..Hello::default() };
-        let check = |workers: &[Hello], expected: &[u64]| {
-            let all: Vec<&Hello> = workers.iter().collect();
+        let worker = |scope, memory, stated| Registration {
+            scope,
+            memory,
+            stated,
+            ..Registration::default()
+        };
+        let check = |workers: &[Registration], expected: &[u64]| {
+            let all: Vec<&Registration> = workers.iter().collect();
             let got: Vec<u64> = workers.iter().map(|own| share(own, &all)).collect();
             assert_eq!(got, expected);
         };

@@ -1,7 +1,8 @@
 //! What a coordinator knows, and what it does about what happens: no network in here.
 //!
-//! Everything that happens is an [`Event`]; one task handles them one after the other, so nothing is
-//! locked and nothing is decided twice. Loss of a worker has one path, however it was noticed.
+//! Everything that happens is a [`CoordinatorEvent`]; one task handles them one after the other, so
+//! nothing is locked and nothing is decided twice. Loss of a worker has one path, however it was
+//! noticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,23 +12,22 @@ use pantile_comm_net::{Secret, random_id};
 use tokio::sync::mpsc;
 use tonic::Status;
 
-use super::credit::{self, Credit, WINDOW};
+use super::credit::{self, RequestCredit, WINDOW};
+use super::placement::{assign_hosts, distinct};
 use super::shares;
-use crate::recent::Recent;
+use crate::bounded_cache::BoundedCache;
 use crate::refusals::Refusals;
 use crate::wire::{
-    self, Answer, Ask, Beat, Counts, Done, Fault, FaultKind, Hello, Order, PROGRAM_MAX, Say,
-    VERSION, answer, ask, order, say,
+    self, ClientReply, ClientRequest, Counts, Done, FaultKind, Heartbeat, OrderKind, PROGRAM_MAX,
+    Registration, ReplyKind, ReportKind, RequestKind, VERSION, WireFault, WorkerOrder,
+    WorkerReport,
 };
 
-/// A worker that says nothing for so long is lost.
+/// A worker without a heartbeat for so long is lost.
 pub(super) const SILENCE: Duration = Duration::from_secs(5);
 
-/// How long after the first fault others are heard who may know more of why ranks did not join.
-const PARDON: Duration = Duration::from_secs(1);
-
-/// Most ranks of a world.
-const RANKS_MAX: u64 = 1024;
+/// Grace period after the first fault of joining: another worker may report a better reason.
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// Longest name and address of a worker, in bytes.
 const NAME_MAX: usize = 256;
@@ -35,47 +35,47 @@ const NAME_MAX: usize = 256;
 /// Most clients at a time.
 const CLIENTS_MAX: usize = 1024;
 
-/// Where messages to somebody go.
+/// Where messages to a worker or client go.
 pub(super) type Out<T> = mpsc::Sender<Result<T, Status>>;
 
 /// Something that happened.
-pub(super) enum Event {
+pub(super) enum CoordinatorEvent {
     /// A worker has come; it is known by this number.
-    WorkerCame(u64, Out<Order>),
-    WorkerSaid(u64, Say),
+    WorkerConnected(u64, Out<WorkerOrder>),
+    WorkerReported(u64, WorkerReport),
     WorkerGone(u64, String),
     /// A client has come, from this address.
-    ClientCame(u64, String, (Out<Answer>, Credit)),
-    ClientAsked(u64, Ask),
+    ClientConnected(u64, String, (Out<ClientReply>, RequestCredit)),
+    ClientRequested(u64, ClientRequest),
     ClientGone(u64),
     /// Time has passed.
     Tick(Instant),
 }
 
-struct WorkerAt {
-    out: Out<Order>,
-    /// Nothing until it has said who it is.
-    hello: Option<Hello>,
+struct WorkerEntry {
+    out: Out<WorkerOrder>,
+    /// Nothing until it has registered.
+    registration: Option<Registration>,
     /// Bytes that it may use: what it said, or its share of it.
     memory: u64,
     seen: Instant,
-    beat: Beat,
+    heartbeat: Heartbeat,
 }
 
-struct ClientAt {
-    out: Out<Answer>,
-    credit: Credit,
+struct ClientEntry {
+    out: Out<ClientReply>,
+    credit: RequestCredit,
     address: String,
-    session: Option<Session>,
+    session: Option<ClientSession>,
 }
 
 /// A client's world.
-struct Session {
+struct ClientSession {
     /// The worker of each rank.
-    seats: Vec<u64>,
-    opened: wire::Opened,
+    hosts: Vec<u64>,
+    opened: wire::SessionOpened,
     /// Hashes of the programs that were sent lately.
-    programs: Recent<Vec<u8>, ()>,
+    programs: BoundedCache<Vec<u8>, ()>,
     /// What all ranks are doing.
     waiting: Option<Waiting>,
     tally: Option<Tally>,
@@ -91,7 +91,7 @@ struct Tally {
     sum: Counts,
     /// What was asked before.
     spent: u64,
-    /// The client wants to know.
+    /// The client has requested them.
     asked: bool,
     /// The client has asked meanwhile.
     again: bool,
@@ -103,7 +103,7 @@ struct Waiting {
     /// What was asked before.
     spent: u64,
     left: BTreeSet<u64>,
-    faults: Vec<Fault>,
+    faults: Vec<WireFault>,
     /// When the first fault came.
     faulty: Option<Instant>,
 }
@@ -113,125 +113,133 @@ impl Waiting {
         Self { number, spent, left, faults: Vec::new(), faulty: None }
     }
 
-    /// True if nothing more has to be heard. Joining fails with the first who cannot reach another;
-    /// who was not reached waits a little for somebody who knows why.
+    /// True if no more reports are needed. Joining fails with the first rank that cannot reach
+    /// another; the report of a rank that was not reached waits a little for one that knows why.
     fn is_over(&self, now: Instant) -> bool {
-        let waits = |fault: &Fault| fault.reason.contains(crate::worker::NOT_DIALLED);
-        let late = |since: Instant| now.saturating_duration_since(since) > PARDON;
+        let waits = |fault: &WireFault| fault.reason.contains(crate::worker::NOT_CONNECTED);
+        let late = |since: Instant| now.saturating_duration_since(since) > GRACE_PERIOD;
         let failed = !self.faults.iter().all(waits) || self.faulty.is_some_and(late);
         self.left.is_empty() || (self.number == 0 && failed)
     }
 }
 
 /// All workers and clients.
-pub(super) struct State {
-    workers: BTreeMap<u64, WorkerAt>,
-    clients: BTreeMap<u64, ClientAt>,
+pub(super) struct CoordinatorState {
+    workers: BTreeMap<u64, WorkerEntry>,
+    clients: BTreeMap<u64, ClientEntry>,
     now: Instant,
     refusals: Arc<Refusals>,
 }
 
-impl State {
+impl CoordinatorState {
     pub(super) fn new(now: Instant, refusals: Arc<Refusals>) -> Self {
         Self { workers: BTreeMap::new(), clients: BTreeMap::new(), now, refusals }
     }
 
-    /// Takes note of something that happened, and says what follows to whom it concerns.
-    pub(super) fn handle(&mut self, event: Event) {
+    /// Handles an event, and sends what follows from it.
+    pub(super) fn handle(&mut self, event: CoordinatorEvent) {
         match event {
-            Event::WorkerCame(id, out) => {
-                let (seen, beat) = (self.now, Beat::default());
-                self.workers.insert(id, WorkerAt { out, hello: None, memory: 0, seen, beat });
+            CoordinatorEvent::WorkerConnected(id, out) => {
+                let (seen, heartbeat) = (self.now, Heartbeat::default());
+                self.workers.insert(
+                    id,
+                    WorkerEntry { out, registration: None, memory: 0, seen, heartbeat },
+                );
             }
-            Event::WorkerSaid(id, Say { what: Some(what) }) => self.worker_said(id, what),
-            Event::WorkerGone(id, reason) => self.lose(id, &reason),
-            Event::ClientCame(id, address, (out, credit)) => {
+            CoordinatorEvent::WorkerReported(id, WorkerReport { kind: Some(kind) }) => {
+                self.worker_reported(id, kind)
+            }
+            CoordinatorEvent::WorkerGone(id, reason) => self.lose(id, &reason),
+            CoordinatorEvent::ClientConnected(id, address, (out, credit)) => {
                 if self.clients.len() >= CLIENTS_MAX {
                     let text = format!("this coordinator has {CLIENTS_MAX} clients already");
                     self.refusals.note(&address, &text);
                     let _ = out.try_send(Err(Status::resource_exhausted(text)));
                     return;
                 }
-                self.clients.insert(id, ClientAt { out, credit, address, session: None });
+                self.clients.insert(id, ClientEntry { out, credit, address, session: None });
             }
-            Event::ClientAsked(id, ask) => {
+            CoordinatorEvent::ClientRequested(id, ask) => {
                 let cost = u64::from(credit::cost(&ask));
-                let Some(what) = ask.what else { return self.give_back(id, cost) };
-                if let Err(fault) = self.client_asked(id, what, cost) {
-                    let address = self.clients.get(&id).map_or("somebody", |one| &one.address);
+                let Some(kind) = ask.kind else { return self.give_back(id, cost) };
+                if let Err(fault) = self.client_requested(id, kind, cost) {
+                    let address =
+                        self.clients.get(&id).map_or("an unknown client", |one| &one.address);
                     self.refusals.note(&address, &fault.reason);
-                    self.answer(id, answer::What::Over(fault));
+                    self.answer(id, ReplyKind::Over(fault));
                     self.leave(id);
                 }
             }
-            Event::ClientGone(id) => {
+            CoordinatorEvent::ClientGone(id) => {
                 self.leave(id);
                 self.clients.remove(&id);
             }
-            Event::Tick(now) => self.tick(now),
-            Event::WorkerSaid(_, Say { what: None }) => {}
+            CoordinatorEvent::Tick(now) => self.tick(now),
+            CoordinatorEvent::WorkerReported(_, WorkerReport { kind: None }) => {}
         }
     }
 
     fn tick(&mut self, now: Instant) {
         self.now = now;
-        let silent = |worker: &WorkerAt| now.saturating_duration_since(worker.seen) > SILENCE;
+        let silent = |worker: &WorkerEntry| now.saturating_duration_since(worker.seen) > SILENCE;
         let lost: Vec<u64> =
             self.workers.iter().filter(|(_, one)| silent(one)).map(|(id, _)| *id).collect();
         for id in lost {
             self.lose(id, &format!("it has been silent for {} s", SILENCE.as_secs()));
         }
-        let over = |client: &ClientAt| {
+        let ended = |client: &ClientEntry| {
             let waiting = client.session.as_ref().and_then(|session| session.waiting.as_ref());
             waiting.is_some_and(|waiting| waiting.is_over(now))
         };
-        let over: Vec<u64> =
-            self.clients.iter().filter(|(_, one)| over(one)).map(|(id, _)| *id).collect();
-        over.into_iter().for_each(|id| self.finish(id));
+        let ended: Vec<u64> =
+            self.clients.iter().filter(|(_, one)| ended(one)).map(|(id, _)| *id).collect();
+        ended.into_iter().for_each(|id| self.finish(id));
     }
 
     // ---- workers
 
-    fn worker_said(&mut self, id: u64, what: say::What) {
+    fn worker_reported(&mut self, id: u64, kind: ReportKind) {
         let now = self.now;
         let Some(worker) = self.workers.get_mut(&id) else { return };
         worker.seen = now;
-        match what {
-            say::What::Hello(hello) => self.hello(id, hello),
-            say::What::Beat(beat) => worker.beat = beat,
-            say::What::Done(done) => self.done(id, done),
-            say::What::Counts(counts) => self.counted(id, counts),
+        match kind {
+            ReportKind::Register(registration) => self.register(id, registration),
+            ReportKind::Heartbeat(heartbeat) => worker.heartbeat = heartbeat,
+            ReportKind::Done(done) => self.done(id, done),
+            ReportKind::Counts(counts) => self.counted(id, counts),
         }
     }
 
-    fn hello(&mut self, id: u64, mut hello: Hello) {
-        if let Some(text) = unwanted(&hello) {
-            let address: String = hello.data_address.chars().take(NAME_MAX).collect();
+    fn register(&mut self, id: u64, mut registration: Registration) {
+        if let Some(text) = rejection(&registration) {
+            let address: String = registration.data_address.chars().take(NAME_MAX).collect();
             self.refusals.note(&format!("worker {address}"), &text);
             if let Some(worker) = self.workers.remove(&id) {
                 let _ = worker.out.try_send(Err(Status::failed_precondition(text)));
             }
             return;
         }
-        if hello.name.is_empty() {
-            hello.name = format!("worker {}", hello.data_address);
+        if registration.name.is_empty() {
+            registration.name = format!("worker {}", registration.data_address);
         }
-        // Errors call workers by their names. One that comes again may still be known from before, so
-        // it gets a number instead of a refusal.
-        let name = self.unused(id, &hello.name);
-        hello.name.clone_from(&name);
+        // Errors call workers by their names. One that comes again may still be known from before,
+        // so it gets a number instead of a refusal.
+        let name = self.unused(id, &registration.name);
+        registration.name.clone_from(&name);
         if let Some(worker) = self.workers.get_mut(&id) {
-            worker.memory = hello.memory;
-            worker.hello = Some(hello);
+            worker.memory = registration.memory;
+            worker.registration = Some(registration);
         }
-        self.order(id, order::What::Welcome(name));
+        self.order(id, OrderKind::Welcome(name));
         self.share_memory();
     }
 
-    /// Tells workers what they may use, where workers came or went that draw from the same memory.
+    /// Tells workers what they may use, when workers come or go that draw from the same memory.
     fn share_memory(&mut self) {
-        let all: Vec<&Hello> = self.workers.values().filter_map(|one| one.hello.as_ref()).collect();
-        let of = |worker: &WorkerAt| worker.hello.as_ref().map(|own| shares::share(own, &all));
+        let all: Vec<&Registration> =
+            self.workers.values().filter_map(|one| one.registration.as_ref()).collect();
+        let of =
+            |worker: &WorkerEntry| worker.registration.as_ref().map(|own| shares::share(own, &all));
         let changed: Vec<(u64, u64)> = (self.workers.iter())
             .filter_map(|(id, worker)| Some((*id, of(worker)?)))
             .filter(|(id, share)| self.workers[id].memory != *share)
@@ -240,7 +248,7 @@ impl State {
             if let Some(worker) = self.workers.get_mut(&id) {
                 worker.memory = share;
             }
-            self.order(id, order::What::Memory(share));
+            self.order(id, OrderKind::Memory(share));
         }
     }
 
@@ -248,7 +256,9 @@ impl State {
     fn unused(&self, id: u64, name: &str) -> String {
         let others = || self.workers.iter().filter(|(other, _)| **other != id);
         let taken = |name: &str| {
-            others().any(|(_, other)| other.hello.as_ref().is_some_and(|hello| hello.name == name))
+            others().any(|(_, other)| {
+                other.registration.as_ref().is_some_and(|registration| registration.name == name)
+            })
         };
         let numbered = (2_u64..).map(|number| format!("{name}-{number}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
@@ -256,8 +266,9 @@ impl State {
     }
 
     fn name_of(&self, worker: u64) -> String {
-        let hello = self.workers.get(&worker).and_then(|worker| worker.hello.as_ref());
-        hello.map_or_else(String::new, |hello| hello.name.clone())
+        let registration =
+            self.workers.get(&worker).and_then(|worker| worker.registration.as_ref());
+        registration.map_or_else(String::new, |registration| registration.name.clone())
     }
 
     /// The one path of all losses.
@@ -266,22 +277,22 @@ impl State {
         if self.workers.remove(&id).is_none() {
             return;
         }
-        let has = |client: &ClientAt| {
-            client.session.as_ref().is_some_and(|session| session.seats.contains(&id))
+        let has = |client: &ClientEntry| {
+            client.session.as_ref().is_some_and(|session| session.hosts.contains(&id))
         };
         let hit: Vec<u64> =
             self.clients.iter().filter(|(_, one)| has(one)).map(|(client, _)| *client).collect();
         for client in hit {
-            self.answer(client, answer::What::Over(Fault::lost(&name, reason)));
+            self.answer(client, ReplyKind::Over(WireFault::lost(&name, reason)));
             self.leave(client);
         }
         self.share_memory();
     }
 
     /// Orders something; a worker that does not take orders any more is lost.
-    fn order(&mut self, worker: u64, what: order::What) {
+    fn order(&mut self, worker: u64, kind: OrderKind) {
         let Some(at) = self.workers.get(&worker) else { return };
-        if at.out.try_send(Ok(Order { what: Some(what) })).is_err() {
+        if at.out.try_send(Ok(WorkerOrder { kind: Some(kind) })).is_err() {
             self.lose(worker, "it does not take orders any more");
         }
     }
@@ -292,7 +303,7 @@ impl State {
         let Some(session) = client.session.as_mut() else { return };
         let Ok(rank) = usize::try_from(done.rank) else { return };
         // Only the rank's own worker speaks for it.
-        if session.seats.get(rank) != Some(&worker) {
+        if session.hosts.get(rank) != Some(&worker) {
             let text = format!("it speaks for rank {rank} of a client that has others");
             self.refusals.note(&format!("worker `{name}`"), &text);
             return;
@@ -304,7 +315,7 @@ impl State {
             return;
         }
         if let Some(fault) = done.fault {
-            waiting.faults.push(Fault { worker: name, ..fault });
+            waiting.faults.push(WireFault { worker: name, ..fault });
             waiting.faulty.get_or_insert(self.now);
         }
         if waiting.is_over(self.now) {
@@ -317,17 +328,17 @@ impl State {
         let session = self.clients.get_mut(&id).and_then(|client| client.session.as_mut());
         let Some(session) = session else { return };
         let Some(Waiting { number, spent, faults, .. }) = session.waiting.take() else { return };
-        let (fault, opened) = (weightiest(faults), session.opened.clone());
+        let (fault, opened) = (main_fault(faults), session.opened.clone());
         self.has_taken(id, spent);
         match (number, fault) {
-            (0, None) => self.answer(id, answer::What::Opened(opened)),
+            (0, None) => self.answer(id, ReplyKind::Opened(opened)),
             (0, Some(fault)) => {
-                self.answer(id, answer::What::Over(fault));
+                self.answer(id, ReplyKind::Over(fault));
                 self.leave(id);
             }
             (number, fault) => {
                 let done = Done { session: id, number, rank: 0, fault };
-                self.answer(id, answer::What::Done(done));
+                self.answer(id, ReplyKind::Done(done));
             }
         }
     }
@@ -335,7 +346,7 @@ impl State {
     fn counted(&mut self, worker: u64, counts: Counts) {
         let Some(client) = self.clients.get_mut(&counts.session) else { return };
         let Some(session) = client.session.as_mut() else { return };
-        let own = usize::try_from(counts.rank).ok().and_then(|rank| session.seats.get(rank));
+        let own = usize::try_from(counts.rank).ok().and_then(|rank| session.hosts.get(rank));
         let Some(tally) = session.tally.as_mut().filter(|_| own == Some(&worker)) else { return };
         if !tally.left.remove(&counts.rank) {
             return;
@@ -351,7 +362,7 @@ impl State {
         {
             self.has_taken(counts.session, tally.spent);
             if tally.asked {
-                self.answer(counts.session, answer::What::Counts(tally.sum));
+                self.answer(counts.session, ReplyKind::Counts(tally.sum));
             }
             if tally.again {
                 self.count(counts.session, true);
@@ -367,11 +378,11 @@ impl State {
             tally.again |= asked;
             return;
         }
-        let left = (0..session.seats.len() as u64).collect();
+        let left = (0..session.hosts.len() as u64).collect();
         let sum = Counts { session: id, ..Counts::default() };
         session.tally = Some(Tally { left, sum, spent: session.spent, asked, again: false });
-        for worker in distinct(&session.seats) {
-            self.order(worker, order::What::Counts(wire::Session { session: id }));
+        for worker in distinct(&session.hosts) {
+            self.order(worker, OrderKind::Counts(wire::SessionRef { session: id }));
         }
     }
 
@@ -391,10 +402,10 @@ impl State {
 
     // ---- clients
 
-    /// Says something to a client; one that does not listen any more hears of it by its stream.
-    fn answer(&self, client: u64, what: answer::What) {
+    /// Replies to a client; one that does not listen any more hears of it by its stream.
+    fn answer(&self, client: u64, kind: ReplyKind) {
         if let Some(at) = self.clients.get(&client) {
-            let _ = at.out.try_send(Ok(Answer { what: Some(what) }));
+            let _ = at.out.try_send(Ok(ClientReply { kind: Some(kind) }));
         }
     }
 
@@ -403,18 +414,18 @@ impl State {
         let Some(session) = self.clients.get_mut(&client).and_then(|one| one.session.take()) else {
             return;
         };
-        for worker in distinct(&session.seats) {
-            self.order(worker, order::What::Leave(wire::Session { session: client }));
+        for worker in distinct(&session.hosts) {
+            self.order(worker, OrderKind::Leave(wire::SessionRef { session: client }));
         }
     }
 
-    /// Does what a client asks for, at this cost. What was spent on a session that ends is gone: who
-    /// is refused again and again has to come anew.
-    fn client_asked(&mut self, id: u64, what: ask::What, cost: u64) -> Result<(), Fault> {
-        let what = match what {
-            ask::What::Open(open) => return self.open(id, &open, cost),
-            ask::What::Status(_) => {
-                self.answer(id, answer::What::Status(self.status()));
+    /// Does what a client asks for, at this cost. What was spent on a session that ends is gone:
+    /// a client that is refused again and again has to connect again.
+    fn client_requested(&mut self, id: u64, kind: RequestKind, cost: u64) -> Result<(), WireFault> {
+        let kind = match kind {
+            RequestKind::Open(open) => return self.open(id, &open, cost),
+            RequestKind::Status(_) => {
+                self.answer(id, ReplyKind::Status(self.status()));
                 self.give_back(id, cost);
                 return Ok(());
             }
@@ -422,41 +433,43 @@ impl State {
         };
         let client = self.clients.get_mut(&id);
         let Some(session) = client.and_then(|client| client.session.as_mut()) else {
-            return Err(Fault::refused("there is no session: open one first"));
+            return Err(WireFault::refused("there is no session: open one first"));
         };
         session.spent += cost;
-        let order = match what {
-            ask::What::Program(program) => {
+        let order = match kind {
+            RequestKind::Program(program) => {
                 if program.text.len() > PROGRAM_MAX || program.hash.len() != 16 {
-                    return Err(Fault::refused(format!(
+                    return Err(WireFault::refused(format!(
                         "got a program of {} bytes, expected at most {PROGRAM_MAX}",
                         program.text.len()
                     )));
                 }
                 session.programs.insert(program.hash.clone(), (), 0);
-                order::What::Program(wire::Program { session: id, ..program })
+                OrderKind::Program(wire::ProgramText { session: id, ..program })
             }
-            ask::What::Run(run) => {
+            RequestKind::Run(run) => {
                 if session.waiting.is_some() || run.number == 0 {
-                    return Err(Fault::refused("one program after the other, counted from 1"));
+                    return Err(WireFault::refused("one program after the other, counted from 1"));
                 }
                 if session.programs.get(&run.program).is_none() {
-                    return Err(Fault::refused("got the hash of a program that was not sent"));
+                    return Err(WireFault::refused("got the hash of a program that was not sent"));
                 }
-                let ranks = (0..session.seats.len() as u64).collect();
+                let ranks = (0..session.hosts.len() as u64).collect();
                 session.waiting = Some(Waiting::new(run.number, session.spent, ranks));
-                order::What::Run(wire::Run { session: id, ..run })
+                OrderKind::Run(wire::RunRequest { session: id, ..run })
             }
-            ask::What::Free(free) => order::What::Free(wire::Free { session: id, ..free }),
-            ask::What::Threads(one) => order::What::Threads(wire::Threads { session: id, ..one }),
-            ask::What::Counts(_) => {
+            RequestKind::Free(free) => OrderKind::Free(wire::FreeArrays { session: id, ..free }),
+            RequestKind::Threads(one) => {
+                OrderKind::Threads(wire::SetThreads { session: id, ..one })
+            }
+            RequestKind::Counts(_) => {
                 self.count(id, true);
                 return Ok(());
             }
-            ask::What::Open(_) | ask::What::Status(_) => return Ok(()),
+            RequestKind::Open(_) | RequestKind::Status(_) => return Ok(()),
         };
         let much = session.spent - session.taken > u64::from(WINDOW / 2);
-        for worker in distinct(&session.seats.clone()) {
+        for worker in distinct(&session.hosts.clone()) {
             self.order(worker, order.clone());
         }
         if much {
@@ -465,82 +478,86 @@ impl State {
         Ok(())
     }
 
-    fn open(&mut self, id: u64, open: &wire::Open, cost: u64) -> Result<(), Fault> {
+    fn open(&mut self, id: u64, open: &wire::OpenSession, cost: u64) -> Result<(), WireFault> {
         if open.version != VERSION {
             let got = open.version;
             let text = format!("got a client of version {got}, expected version {VERSION}");
-            return Err(Fault::refused(text));
+            return Err(WireFault::refused(text));
         }
         if self.clients.get(&id).is_none_or(|client| client.session.is_some()) {
-            return Err(Fault::refused("the session is open already"));
+            return Err(WireFault::refused("the session is open already"));
         }
-        let ready = self.workers.iter().filter_map(|(id, one)| Some((*id, one.hello.as_ref()?)));
-        let ready: Vec<(u64, &Hello)> = ready.collect();
-        let seats = seats(&ready, open.ranks)?;
-        let of = |worker: &u64| ready.iter().find(|(id, _)| id == worker).map(|(_, hello)| *hello);
-        let places: Vec<wire::Seat> = seats
+        let ready =
+            self.workers.iter().filter_map(|(id, one)| Some((*id, one.registration.as_ref()?)));
+        let ready: Vec<(u64, &Registration)> = ready.collect();
+        let hosts = assign_hosts(&ready, open.ranks)?;
+        let of = |worker: &u64| {
+            ready.iter().find(|(id, _)| id == worker).map(|(_, registration)| *registration)
+        };
+        let places: Vec<wire::RankHost> = hosts
             .iter()
             .filter_map(of)
-            .map(|hello| wire::Seat {
-                worker: hello.name.clone(),
-                data_address: hello.data_address.clone(),
+            .map(|registration| wire::RankHost {
+                worker: registration.name.clone(),
+                data_address: registration.data_address.clone(),
             })
             .collect();
-        // Every rank has what the poorest has: a refusal must be everybody's.
+        // Every rank has what the poorest has: all ranks have to refuse the same programs.
         let share = |worker: &u64| {
-            let beside = seats.iter().filter(|other| *other == worker).count() as u64;
+            let beside = hosts.iter().filter(|other| *other == worker).count() as u64;
             self.workers.get(worker).map_or(0, |one| one.memory / beside.max(1))
         };
-        let memory = seats.iter().map(share).min().unwrap_or(0);
-        let random = |error: pantile_comm_net::NetError| Fault::refused(error.to_string());
+        let memory = hosts.iter().map(share).min().unwrap_or(0);
+        let random = |error: pantile_comm_net::NetError| WireFault::refused(error.to_string());
         let world = random_id().map_err(random)?.to_le_bytes().to_vec();
         let secret = Secret::random().map_err(random)?.as_bytes().to_vec();
-        let joins: Vec<(u64, wire::Join)> = distinct(&seats)
+        let joins: Vec<(u64, wire::Join)> = distinct(&hosts)
             .into_iter()
             .map(|worker| {
-                let own = (0..).zip(&seats).filter(|(_, seat)| **seat == worker);
+                let own = (0..).zip(&hosts).filter(|(_, host)| **host == worker);
                 let own = own.map(|(rank, _)| rank).collect();
-                let (world, secret, seats) = (world.clone(), secret.clone(), places.clone());
-                (worker, wire::Join { session: id, world, secret, own, seats, memory })
+                let (world, secret, hosts) = (world.clone(), secret.clone(), places.clone());
+                (worker, wire::Join { session: id, world, secret, own, hosts, memory })
             })
             .collect();
-        let opened = wire::Opened { session: id, world, secret, seats: places };
-        let left = (0..seats.len() as u64).collect();
+        let opened = wire::SessionOpened { session: id, world, secret, hosts: places };
+        let left = (0..hosts.len() as u64).collect();
         let waiting = Some(Waiting::new(0, cost, left));
-        let (programs, tally) = (Recent::new(wire::PROGRAMS_MAX, usize::MAX), None);
+        let (programs, tally) = (BoundedCache::new(wire::PROGRAMS_MAX, usize::MAX), None);
         let (spent, taken) = (cost, 0);
         if let Some(client) = self.clients.get_mut(&id) {
-            let session = Session { seats, opened, programs, waiting, tally, spent, taken };
+            let session = ClientSession { hosts, opened, programs, waiting, tally, spent, taken };
             client.session = Some(session);
         }
         for (worker, join) in joins {
-            self.order(worker, order::What::Join(join));
+            self.order(worker, OrderKind::Join(join));
         }
         Ok(())
     }
 
-    fn status(&self) -> wire::Status {
+    fn status(&self) -> wire::ClusterStatus {
         let workers = self.workers.values().filter_map(|worker| {
-            let hello = worker.hello.as_ref()?;
+            let registration = worker.registration.as_ref()?;
             Some(wire::WorkerStatus {
-                name: hello.name.clone(),
-                data_address: hello.data_address.clone(),
+                name: registration.name.clone(),
+                data_address: registration.data_address.clone(),
                 memory: worker.memory,
-                stored: worker.beat.stored,
-                sessions: worker.beat.sessions,
-                lowered: worker.beat.lowered,
-                refused: worker.beat.refused,
+                stored: worker.heartbeat.stored,
+                sessions: worker.heartbeat.sessions,
+                lowered: worker.heartbeat.lowered,
+                refused: worker.heartbeat.refused,
             })
         });
         let sessions = self.clients.values().filter(|client| client.session.is_some()).count();
         let (workers, refused) = (workers.collect(), self.refusals.count());
-        wire::Status { workers, sessions: sessions as u64, refused }
+        wire::ClusterStatus { workers, sessions: sessions as u64, refused }
     }
 }
 
 /// Why a worker is not wanted, if it is not.
-fn unwanted(hello: &Hello) -> Option<String> {
-    let (version, name, address) = (hello.version, hello.name.len(), hello.data_address.len());
+fn rejection(registration: &Registration) -> Option<String> {
+    let (version, name, address) =
+        (registration.version, registration.name.len(), registration.data_address.len());
     match name.max(address) {
         _ if version != VERSION => {
             Some(format!("got a worker of version {version}, expected version {VERSION}"))
@@ -553,33 +570,13 @@ fn unwanted(hello: &Hello) -> Option<String> {
     }
 }
 
-/// The worker of every rank: neighbours are on one worker, and none has more than one more.
-fn seats(ready: &[(u64, &Hello)], ranks: u64) -> Result<Vec<u64>, Fault> {
-    if ready.is_empty() {
-        return Err(Fault::refused("no worker has come to this coordinator yet"));
-    }
-    if ranks == 0 {
-        let own = |(id, hello): &(u64, &Hello)| std::iter::repeat_n(*id, hello.ranks as usize);
-        return Ok(ready.iter().flat_map(own).take(1024).collect());
-    }
-    if ranks > RANKS_MAX {
-        return Err(Fault::refused(format!("got {ranks} ranks, expected at most {RANKS_MAX}")));
-    }
-    let workers = ready.len() as u64;
-    let of = |rank: u64| ready[usize::try_from(rank * workers / ranks).unwrap_or(0)].0;
-    Ok((0..ranks).map(of).collect())
-}
-
-fn distinct(seats: &[u64]) -> BTreeSet<u64> {
-    seats.iter().copied().collect()
-}
-
-/// The fault that says most: refusals of all, then whoever failed by itself, then those who heard.
-fn weightiest(faults: Vec<Fault>) -> Option<Fault> {
-    let weight = |fault: &Fault| match FaultKind::try_from(fault.kind) {
+/// The fault that says most: refusals of all, then a rank that failed by itself, then those that
+/// were told.
+fn main_fault(faults: Vec<WireFault>) -> Option<WireFault> {
+    let weight = |fault: &WireFault| match FaultKind::try_from(fault.kind) {
         Ok(FaultKind::Refused) => 0,
         _ if fault.reason.contains("cannot go on, because") => 3,
-        _ if fault.reason.contains(crate::worker::NOT_DIALLED) => 2,
+        _ if fault.reason.contains(crate::worker::NOT_CONNECTED) => 2,
         _ => 1,
     };
     faults.into_iter().min_by_key(weight)

@@ -1,15 +1,15 @@
 //! A worker: hosts ranks of clients, and does what the coordinator orders.
 //!
-//! It dials in to a coordinator, or listens for one. Orders arrive on one stream and are obeyed in
-//! their order by the thread that reads it; ranks and new programs have threads of their own, so signs
-//! of life do not wait for them.
+//! It connects to a coordinator, or listens for one. Orders arrive on one stream and are obeyed in
+//! their order by the thread that reads it; ranks and new programs have threads of their own, so
+//! heartbeats do not wait for them.
 
-mod account;
-mod door;
-mod rank;
-mod seat;
+mod data_service;
+mod hosted_rank;
+mod program_cache;
+mod quota;
+mod rank_thread;
 mod sessions;
-mod shelf;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pantile_comm::Options;
-use pantile_comm_net::{Hub, HubOptions};
+use pantile_comm_net::{Listener, ListenerOptions};
 use pantile_engine::{Scheme, limit};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -30,20 +30,22 @@ use crate::control::worker_server::{Worker as Service, WorkerServer};
 use crate::driver;
 use crate::guard::{Guard, caller};
 use crate::refusals::{Refusals, Tell};
-use crate::wire::{Hello, MESSAGE_MAX, Order, Say, VERSION, order, say};
-pub(crate) use sessions::NOT_DIALLED;
+use crate::wire::{
+    MESSAGE_MAX, OrderKind, Registration, ReportKind, VERSION, WorkerOrder, WorkerReport,
+};
+pub(crate) use sessions::NOT_CONNECTED;
 use sessions::Sessions;
 
-/// Between two signs of life.
-const BEAT: Duration = Duration::from_secs(1);
+/// Between two heartbeats.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long the ranks of a client may take to reach each other: all workers listen already.
 const JOIN: Duration = Duration::from_secs(5);
 
-/// Between two looks whether a client's orders have their turn.
+/// Between two polls whether a client's orders have their turn.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Things to say that wait to be sent.
+/// Reports that wait to be sent.
 const QUEUE: usize = 1024;
 
 /// What a worker is like.
@@ -56,8 +58,8 @@ pub struct WorkerOptions {
     pub data_address: String,
     /// Ranks of each client that it likes to host.
     pub ranks: u32,
-    /// Bytes of memory that all clients together may use. If zero: what is free within the limits of
-    /// this process, divided among the workers of the coordinator that draw from the same.
+    /// Bytes of memory that all clients together may use. If zero: what is free within the limits
+    /// of this process, divided among the workers of the coordinator that draw from the same.
     pub memory: u64,
     /// How it protects itself.
     pub guard: Guard,
@@ -65,7 +67,7 @@ pub struct WorkerOptions {
     pub options: Options,
     /// How the threads of a rank cut the loops that they share.
     pub scheme: Scheme,
-    /// Who is told of those that were refused, at most ten lines a minute.
+    /// What is called with a line for each refusal, at most ten a minute.
     pub tell: Option<Tell>,
 }
 
@@ -98,9 +100,9 @@ impl Default for WorkerOptions {
 
 /// A worker that is ready to be given orders.
 pub struct Worker {
-    hub: Arc<Hub>,
+    data_listener: Arc<Listener>,
     sessions: Arc<Sessions>,
-    hello: Hello,
+    registration: Registration,
     guard: Guard,
     refusals: Arc<Refusals>,
 }
@@ -114,96 +116,97 @@ impl Worker {
         let security = options.guard.security().clone();
         let refusals = Refusals::new(options.tell.clone());
         let noted = Arc::clone(&refusals);
-        let settings = HubOptions::default()
+        let settings = ListenerOptions::default()
             .with_join(JOIN)
             .with_report(move |address, refusal| noted.note(&address, refusal));
-        let hub = Hub::listen(&options.data_address, security, settings)?;
+        let data_listener = Listener::listen(&options.data_address, security, settings)?;
         let limit = limit::narrowest(limit::limits(), &limit::Shares::default());
         let (free, scope) = limit.map_or((1 << 40, None), |limit| (limit.left, limit.scope));
         let stated = options.memory > 0;
         let memory = if stated { options.memory } else { free };
         let sessions = Sessions::new(
-            Arc::clone(&hub),
+            Arc::clone(&data_listener),
             (options.options.clone(), options.scheme),
             memory,
             Arc::clone(&refusals),
         );
-        door::open(&hub, &sessions);
-        let hello = Hello {
+        data_service::open(&data_listener, &sessions);
+        let registration = Registration {
             version: VERSION,
             name: options.name.clone(),
-            data_address: reachable(&options.data_address, hub.address()),
+            data_address: reachable(&options.data_address, data_listener.address()),
             memory,
             ranks: options.ranks.max(1),
             scope: scope.unwrap_or(0),
             stated,
         };
-        Ok(Self { hub, sessions, hello, guard: options.guard.clone(), refusals })
+        Ok(Self { data_listener, sessions, registration, guard: options.guard.clone(), refusals })
     }
 
     /// Where it listens for elements.
     #[must_use]
     pub fn data_address(&self) -> SocketAddr {
-        self.hub.address()
+        self.data_listener.address()
     }
 
     /// Serves a coordinator until that is gone. Everything that clients have here is freed then.
     ///
     /// # Errors
-    /// It cannot be reached, or does not want this worker.
+    /// It cannot be reached, or refuses this worker.
     pub fn serve(&self, coordinator: &str) -> Result<(), ClusterError> {
         let runtime = driver::runtime()?;
-        let served = runtime.block_on(self.dial(coordinator));
+        let served = runtime.block_on(self.connect(coordinator));
         self.sessions.end();
         served
     }
 
-    async fn dial(&self, coordinator: &str) -> Result<(), ClusterError> {
+    async fn connect(&self, coordinator: &str) -> Result<(), ClusterError> {
         let channel = self.guard.channel(coordinator).await?;
         let mut client = CoordinatorClient::with_interceptor(channel, self.guard.token())
             .max_decoding_message_size(MESSAGE_MAX);
-        let (says, outgoing) = mpsc::channel(QUEUE);
-        let hello = Say { what: Some(say::What::Hello(self.hello.clone())) };
+        let (reports, outgoing) = mpsc::channel(QUEUE);
+        let registration =
+            WorkerReport { kind: Some(ReportKind::Register(self.registration.clone())) };
         // The queue is empty.
-        let _ = says.try_send(hello);
+        let _ = reports.try_send(registration);
         let response = client.work(ReceiverStream::new(outgoing)).await;
         let unanswered = |status: Status| self.guard.unanswered(coordinator, &status);
         let orders = response.map_err(unanswered)?.into_inner();
-        self.follow(orders, says).await.map_err(|status| over(coordinator, &status))
+        self.follow(orders, reports).await.map_err(|status| ended(coordinator, &status))
     }
 
     /// Does what a stream of orders says, until it ends.
     async fn follow(
         &self,
-        mut orders: Streaming<Order>,
-        says: mpsc::Sender<Say>,
+        mut orders: Streaming<WorkerOrder>,
+        reports: mpsc::Sender<WorkerReport>,
     ) -> Result<(), Status> {
-        let beat = beats(Arc::clone(&self.sessions), says.clone());
+        let heartbeat = heartbeats(Arc::clone(&self.sessions), reports.clone());
         let ended = loop {
             match orders.message().await {
-                Ok(Some(Order { what: Some(what) })) => self.obey(what, &says).await,
-                Ok(Some(Order { what: None })) => {}
+                Ok(Some(WorkerOrder { kind: Some(kind) })) => self.obey(kind, &reports).await,
+                Ok(Some(WorkerOrder { kind: None })) => {}
                 Ok(None) => break Ok(()),
                 Err(status) => break Err(status),
             }
         };
-        beat.abort();
+        heartbeat.abort();
         self.sessions.end();
         ended
     }
 
     /// Does what is ordered, when it is its turn.
-    async fn obey(&self, mut what: order::What, says: &mpsc::Sender<Say>) {
+    async fn obey(&self, mut kind: OrderKind, reports: &mpsc::Sender<WorkerReport>) {
         let answers = loop {
-            match self.sessions.obey(what, says) {
+            match self.sessions.execute_order(kind, reports) {
                 Ok(answers) => break answers,
-                Err(early) => what = *early,
+                Err(early) => kind = *early,
             }
             tokio::time::sleep(PAUSE).await;
         };
-        for say in answers {
-            // If nobody listens any more, nobody wants to know.
-            let _ = says.send(say).await;
+        for report in answers {
+            // A coordinator that does not listen any more does not need the reports.
+            let _ = reports.send(report).await;
         }
     }
 
@@ -223,11 +226,12 @@ impl Worker {
             let (listener, place) = crate::bind(address, &self.guard).await?;
             listening(place);
             let mut server = self.guard.server();
-            let gate = self.guard.gate(&self.refusals);
+            let token_check = self.guard.token_check(&self.refusals);
             let incoming = crate::incoming(listener, &self.guard, &self.refusals);
             let service =
                 WorkerServer::new(Listed(Arc::new(self))).max_decoding_message_size(MESSAGE_MAX);
-            let service = tonic::service::interceptor::InterceptedService::new(service, gate);
+            let service =
+                tonic::service::interceptor::InterceptedService::new(service, token_check);
             let served = server
                 .add_service(service)
                 .serve_with_incoming_shutdown(incoming, crate::stopped(stop));
@@ -242,12 +246,12 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.sessions.end();
-        self.hub.close();
+        self.data_listener.close();
     }
 }
 
-/// The address that others dial: the name that was given, for which there is a certificate, and the
-/// port that it became.
+/// The address that others connect to: the name that was given, for which there is a certificate,
+/// and the port that it became.
 fn reachable(asked: &str, bound: SocketAddr) -> String {
     let host = asked.rsplit_once(':').map_or("", |(host, _)| host);
     match host.trim_matches(['[', ']']).parse::<std::net::IpAddr>() {
@@ -256,8 +260,8 @@ fn reachable(asked: &str, bound: SocketAddr) -> String {
     }
 }
 
-/// Why a coordinator gives no more orders: it does not want this worker, or it is gone.
-fn over(coordinator: &str, status: &Status) -> ClusterError {
+/// Why a coordinator gives no more orders: it refuses this worker, or it is gone.
+fn ended(coordinator: &str, status: &Status) -> ClusterError {
     let reason = status.message().to_owned();
     match status.code() {
         Code::Unauthenticated | Code::FailedPrecondition => ClusterError::Refused { reason },
@@ -265,41 +269,45 @@ fn over(coordinator: &str, status: &Status) -> ClusterError {
     }
 }
 
-/// Signs of life, until they are aborted.
-fn beats(sessions: Arc<Sessions>, says: mpsc::Sender<Say>) -> tokio::task::JoinHandle<()> {
+/// Heartbeats, until they are aborted.
+fn heartbeats(
+    sessions: Arc<Sessions>,
+    reports: mpsc::Sender<WorkerReport>,
+) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
-        while says.send(sessions.beat()).await.is_ok() {
-            tokio::time::sleep(BEAT).await;
+        while reports.send(sessions.heartbeat()).await.is_ok() {
+            tokio::time::sleep(HEARTBEAT_INTERVAL).await;
         }
     })
 }
 
-/// A worker that a coordinator dials.
+/// A worker that a coordinator connects to.
 struct Listed(Arc<Worker>);
 
 #[tonic::async_trait]
 impl Service for Listed {
-    type AttachStream = ReceiverStream<Result<Say, Status>>;
+    type AttachStream = ReceiverStream<Result<WorkerReport, Status>>;
 
     async fn attach(
         &self,
-        request: Request<Streaming<Order>>,
+        request: Request<Streaming<WorkerOrder>>,
     ) -> Result<Response<Self::AttachStream>, Status> {
-        let (says, mut said) = mpsc::channel(QUEUE);
+        let (reports, mut queued) = mpsc::channel(QUEUE);
         let (out, outgoing) = mpsc::channel(QUEUE);
-        let hello = Say { what: Some(say::What::Hello(self.0.hello.clone())) };
+        let registration =
+            WorkerReport { kind: Some(ReportKind::Register(self.0.registration.clone())) };
         // The queue is empty.
-        let _ = says.try_send(hello);
+        let _ = reports.try_send(registration);
         tokio::spawn(async move {
-            while let Some(say) = said.recv().await {
-                if out.send(Ok(say)).await.is_err() {
+            while let Some(report) = queued.recv().await {
+                if out.send(Ok(report)).await.is_err() {
                     return;
                 }
             }
         });
         let (worker, from) = (Arc::clone(&self.0), caller(&request));
         tokio::spawn(async move {
-            if let Err(status) = worker.follow(request.into_inner(), says).await
+            if let Err(status) = worker.follow(request.into_inner(), reports).await
                 && crate::is_refusal(&status)
             {
                 worker.refusals.note(&from, &status.message());
@@ -324,10 +332,10 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_does_not_try_again() {
-        let refused = over("here", &Status::unauthenticated("no"));
+    fn a_worker_that_is_refused_does_not_try_again() {
+        let refused = ended("here", &Status::unauthenticated("no"));
         assert!(matches!(refused, ClusterError::Refused { .. }), "{refused}");
-        let lost = over("here", &Status::unavailable("broken pipe"));
+        let lost = ended("here", &Status::unavailable("broken pipe"));
         assert!(matches!(lost, ClusterError::Lost { .. }), "{lost}");
         assert_eq!(lost.to_string(), "the coordinator at here is gone: broken pipe");
     }

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_comm::{Options, RankError};
-use pantile_comm_net::{Greeting, Hub, NetError, Seat as NetSeat, Secret};
+use pantile_comm_net::{Handshake, JoinConfig, Listener, NetError, Secret};
 use pantile_engine::{ArrayId, Job, Scheme};
 use pantile_ir::Scalar;
 use tokio::sync::mpsc;
 
-use super::account::{Account, Purse};
-use super::rank::{self, Means};
-use super::seat::{Seat, Task};
-use super::shelf::{Prepared, Shelf};
-use crate::recent::Recent;
+use super::hosted_rank::{self, RankResources};
+use super::program_cache::{LoweredProgram, ProgramCache};
+use super::quota::{MemoryBudget, MemoryQuota};
+use super::rank_thread::{RankTask, RankThread};
+use crate::bounded_cache::BoundedCache;
 use crate::refusals::Refusals;
-use crate::wire::{self, Fault, Say, order, say};
+use crate::wire::{self, OrderKind, ReportKind, WireFault, WorkerReport};
 
 /// Most clients that a worker serves at a time.
 const SESSIONS_MAX: usize = 1024;
@@ -26,26 +26,26 @@ const TEXTS_MAX: usize = 64 << 20;
 /// Most ranks at a worker, those that are about to end included: each is a thread.
 const RANKS_MAX: usize = 2048;
 
-/// Most orders of a client that wait for a program to be lowered; then everybody waits. The
+/// Most orders of a client that wait for a program to be lowered; then all clients wait. The
 /// coordinator lets no client come so far.
-const LATER_MAX: usize = 1024;
+const DEFERRED_MAX: usize = 1024;
 
 /// Most connections for elements that a session has at a worker, beside two for every rank there:
 /// each is a thread.
-const VISITS_MAX: usize = 64;
+const CONNECTIONS_MAX: usize = 64;
 
-/// Where a worker says what it has to say.
-pub(crate) type Says = mpsc::Sender<Say>;
+/// Where the reports of a worker go.
+pub(crate) type ReportSender = mpsc::Sender<WorkerReport>;
 
 /// All clients of a worker.
 pub(crate) struct Sessions {
-    hub: Arc<Hub>,
+    data_listener: Arc<Listener>,
     options: Options,
     scheme: Scheme,
-    shelf: Shelf,
-    open: Mutex<BTreeMap<u64, Arc<Session>>>,
+    program_cache: ProgramCache,
+    open: Mutex<BTreeMap<u64, Arc<HostedSession>>>,
     /// The memory of all clients together, and how much it is unless a coordinator says less.
-    purse: Arc<Purse>,
+    budget: Arc<MemoryBudget>,
     memory: u64,
     /// What the coordinator calls this worker.
     name: Mutex<Arc<str>>,
@@ -53,53 +53,64 @@ pub(crate) struct Sessions {
 }
 
 /// What one client has here.
-pub(crate) struct Session {
+pub(crate) struct HostedSession {
     world: u128,
     secret: Secret,
-    pub(crate) seats: BTreeMap<u64, Seat>,
+    pub(crate) rank_threads: BTreeMap<u64, RankThread>,
     ranks: usize,
     /// Bytes that each rank may use.
     memory: u64,
     /// Programs by their hashes, or why they were refused.
-    programs: Mutex<Recent<u128, Result<Arc<Prepared>, String>>>,
+    programs: Mutex<BoundedCache<u128, Result<Arc<LoweredProgram>, String>>>,
     /// Orders that wait for a program that is being lowered; nothing if none is.
-    later: Mutex<Option<VecDeque<order::What>>>,
-    /// One for everybody who is connected.
-    visits: Arc<()>,
+    deferred: Mutex<Option<VecDeque<OrderKind>>>,
+    /// One reference for each connection.
+    connections: Arc<()>,
 }
 
 impl Sessions {
-    /// Nobody yet; all together may use so many bytes.
+    /// No client yet; all together may use so many bytes.
     pub(crate) fn new(
-        hub: Arc<Hub>,
+        data_listener: Arc<Listener>,
         (options, scheme): (Options, Scheme),
         memory: u64,
         refusals: Arc<Refusals>,
     ) -> Arc<Self> {
-        let (shelf, open, purse) = (Shelf::default(), Mutex::default(), Purse::new(memory));
+        let (program_cache, open, budget) =
+            (ProgramCache::default(), Mutex::default(), MemoryBudget::new(memory));
         let name = Mutex::new(Arc::from(""));
-        Arc::new(Self { hub, options, scheme, shelf, open, purse, memory, name, refusals })
+        Arc::new(Self {
+            data_listener,
+            options,
+            scheme,
+            program_cache,
+            open,
+            budget,
+            memory,
+            name,
+            refusals,
+        })
     }
 
-    /// The session that a dialler may speak to.
-    pub(crate) fn admitted(&self, greeting: &Greeting) -> Option<Arc<Session>> {
+    /// The session that a handshake admits to.
+    pub(crate) fn admitted(&self, handshake: &Handshake) -> Option<Arc<HostedSession>> {
         let open = lock(&self.open);
-        let known = open.values().find(|session| session.world == greeting.id)?;
-        known.secret.matches(&greeting.secret).then(|| Arc::clone(known))
+        let known = open.values().find(|session| session.world == handshake.id)?;
+        known.secret.matches(&handshake.secret).then(|| Arc::clone(known))
     }
 
-    /// A sign of life with what there is here.
-    pub(crate) fn beat(&self) -> Say {
+    /// A heartbeat with what there is here.
+    pub(crate) fn heartbeat(&self) -> WorkerReport {
         let open = lock(&self.open);
-        let seats = open.values().flat_map(|session| session.seats.values());
+        let rank_threads = open.values().flat_map(|session| session.rank_threads.values());
         let (stored, sessions) =
-            (seats.map(|seat| seat.account().stored()).sum(), open.len() as u64);
-        let lowered = self.shelf.lowered();
+            (rank_threads.map(|rank_thread| rank_thread.quota().stored()).sum(), open.len() as u64);
+        let lowered = self.program_cache.lowered();
         let refused = self.refusals.count();
-        said(say::What::Beat(wire::Beat { stored, sessions, lowered, refused }))
+        report(ReportKind::Heartbeat(wire::Heartbeat { stored, sessions, lowered, refused }))
     }
 
-    /// Ends everything, because nobody gives orders any more.
+    /// Ends everything, because the coordinator is gone.
     pub(crate) fn end(&self) {
         let open = std::mem::take(&mut *lock(&self.open));
         open.values().for_each(|session| session.end());
@@ -108,32 +119,33 @@ impl Sessions {
     /// Does what is ordered, or starts it; gives what has to be said at once, the rest follows. A
     /// program that is new is lowered beside, and what its client orders meanwhile waits for that;
     /// other clients do not. Never blocks: an order too many of a client that waits is given back.
-    pub(crate) fn obey(
+    pub(crate) fn execute_order(
         self: &Arc<Self>,
-        what: order::What,
-        says: &Says,
-    ) -> Result<Vec<Say>, Box<order::What>> {
-        let session = session_of(&what).and_then(|number| self.session(number));
-        let Some(session) = session else { return Ok(self.act(what, says)) };
-        let mut later = lock(&session.later);
-        match &mut *later {
-            Some(queue) if queue.len() >= LATER_MAX => return Err(Box::new(what)),
-            Some(queue) => queue.push_back(what),
-            None if self.is_known(&what) => {
-                drop(later);
-                return Ok(self.act(what, says));
+        kind: OrderKind,
+        reports: &ReportSender,
+    ) -> Result<Vec<WorkerReport>, Box<OrderKind>> {
+        let session = session_of(&kind).and_then(|number| self.session(number));
+        let Some(session) = session else { return Ok(self.execute(kind, reports)) };
+        let mut deferred = lock(&session.deferred);
+        match &mut *deferred {
+            Some(queue) if queue.len() >= DEFERRED_MAX => return Err(Box::new(kind)),
+            Some(queue) => queue.push_back(kind),
+            None if self.is_known(&kind) => {
+                drop(deferred);
+                return Ok(self.execute(kind, reports));
             }
             None => {
-                *later = Some(VecDeque::from([what]));
-                drop(later);
-                let (own, same, out) = (Arc::clone(self), Arc::clone(&session), says.clone());
-                let work = move || own.catch_up(&same, &out, |say| tell(&out, say));
+                *deferred = Some(VecDeque::from([kind]));
+                drop(deferred);
+                let (own, same, out) = (Arc::clone(self), Arc::clone(&session), reports.clone());
+                let work =
+                    move || own.run_deferred(&same, &out, |report| send_report(&out, report));
                 let thread = std::thread::Builder::new().name("lowering".to_owned()).spawn(work);
                 if thread.is_err() {
-                    // No thread is to be had: everybody waits.
-                    let mut answers = Vec::new();
-                    self.catch_up(&session, says, |say| answers.push(say));
-                    return Ok(answers);
+                    // The system gives no thread: all clients wait.
+                    let mut reports_now = Vec::new();
+                    self.run_deferred(&session, reports, |report| reports_now.push(report));
+                    return Ok(reports_now);
                 }
             }
         }
@@ -141,47 +153,52 @@ impl Sessions {
     }
 
     /// Does what waits, in order, until nothing does.
-    fn catch_up(&self, session: &Session, says: &Says, mut answer: impl FnMut(Say)) {
+    fn run_deferred(
+        &self,
+        session: &HostedSession,
+        reports: &ReportSender,
+        mut answer: impl FnMut(WorkerReport),
+    ) {
         loop {
-            let mut later = lock(&session.later);
-            let Some(what) = later.as_mut().and_then(VecDeque::pop_front) else {
-                *later = None;
+            let mut deferred = lock(&session.deferred);
+            let Some(kind) = deferred.as_mut().and_then(VecDeque::pop_front) else {
+                *deferred = None;
                 return;
             };
-            drop(later);
-            self.act(what, says).into_iter().for_each(&mut answer);
+            drop(deferred);
+            self.execute(kind, reports).into_iter().for_each(&mut answer);
         }
     }
 
     /// False for a program that has to be lowered.
-    fn is_known(&self, what: &order::What) -> bool {
-        match what {
-            order::What::Program(program) => {
-                self.shelf.find(hash_of(&program.hash), &program.text).is_some()
+    fn is_known(&self, kind: &OrderKind) -> bool {
+        match kind {
+            OrderKind::Program(program) => {
+                self.program_cache.find(hash_of(&program.hash), &program.text).is_some()
             }
             _ => true,
         }
     }
 
-    fn act(&self, what: order::What, says: &Says) -> Vec<Say> {
-        match what {
-            order::What::Welcome(name) => {
+    fn execute(&self, kind: OrderKind, reports: &ReportSender) -> Vec<WorkerReport> {
+        match kind {
+            OrderKind::Welcome(name) => {
                 *lock(&self.name) = name.into();
-                self.purse.set_limit(self.memory);
+                self.budget.set_limit(self.memory);
             }
-            order::What::Memory(bytes) => self.purse.set_limit(bytes),
-            order::What::Join(join) => return self.join(join, says),
-            order::What::Program(program) => self.program(&program),
-            order::What::Run(run) => return self.run(&run, says),
-            order::What::Free(free) => self.each(free.session, |_, seat| {
-                seat.give(Task::Free(ids(&free.arrays)));
+            OrderKind::Memory(bytes) => self.budget.set_limit(bytes),
+            OrderKind::Join(join) => return self.join(join, reports),
+            OrderKind::Program(program) => self.program(&program),
+            OrderKind::Run(run) => return self.run(&run, reports),
+            OrderKind::Free(free) => self.each(free.session, |_, rank_thread| {
+                rank_thread.give(RankTask::Free(ids(&free.arrays)));
             }),
-            order::What::Threads(one) => self.each(one.session, |_, seat| {
+            OrderKind::Threads(one) => self.each(one.session, |_, rank_thread| {
                 let threads = usize::try_from(one.threads).unwrap_or(usize::MAX);
-                seat.give(Task::Threads(threads));
+                rank_thread.give(RankTask::Threads(threads));
             }),
-            order::What::Counts(of) => self.counts(of.session, says),
-            order::What::Leave(of) => {
+            OrderKind::Counts(of) => self.counts(of.session, reports),
+            OrderKind::Leave(of) => {
                 let gone = lock(&self.open).remove(&of.session);
                 gone.iter().for_each(|session| session.end());
             }
@@ -189,76 +206,86 @@ impl Sessions {
         Vec::new()
     }
 
-    fn session(&self, number: u64) -> Option<Arc<Session>> {
+    fn session(&self, number: u64) -> Option<Arc<HostedSession>> {
         lock(&self.open).get(&number).cloned()
     }
 
-    fn each(&self, number: u64, f: impl Fn(u64, &Seat)) {
+    fn each(&self, number: u64, f: impl Fn(u64, &RankThread)) {
         if let Some(session) = self.session(number) {
-            session.seats.iter().for_each(|(rank, seat)| f(*rank, seat));
+            session.rank_threads.iter().for_each(|(rank, rank_thread)| f(*rank, rank_thread));
         }
     }
 
-    fn join(&self, join: wire::Join, says: &Says) -> Vec<Say> {
+    fn join(&self, join: wire::Join, reports: &ReportSender) -> Vec<WorkerReport> {
         let own = join.own.clone();
         let number = join.session;
-        let Err(reason) = self.try_join(join, says) else { return Vec::new() };
-        let fault = || Some(Fault::execution("", reason.clone()));
+        let Err(reason) = self.try_join(join, reports) else { return Vec::new() };
+        let fault = || Some(WireFault::execution("", reason.clone()));
         own.into_iter().map(|rank| done(number, 0, rank, fault())).collect()
     }
 
-    fn try_join(&self, join: wire::Join, says: &Says) -> Result<(), String> {
+    fn try_join(&self, join: wire::Join, reports: &ReportSender) -> Result<(), String> {
         let secret = <[u8; 32]>::try_from(&join.secret[..]).map_err(|_| "a secret of 32 bytes")?;
         let world = <[u8; 16]>::try_from(&join.world[..]).map_err(|_| "a world of 16 bytes")?;
         let (secret, world) = (Secret::from_bytes(secret), u128::from_le_bytes(world));
         let addresses: Vec<String> =
-            join.seats.iter().map(|seat| seat.data_address.clone()).collect();
-        let names: Arc<[String]> = join.seats.iter().map(|seat| seat.worker.clone()).collect();
+            join.hosts.iter().map(|host| host.data_address.clone()).collect();
+        let names: Arc<[String]> = join.hosts.iter().map(|host| host.worker.clone()).collect();
         if lock(&self.open).len() >= SESSIONS_MAX {
             return Err(format!("this worker has {SESSIONS_MAX} clients already"));
         }
-        if self.purse.accounts() + join.own.len() > RANKS_MAX {
+        if self.budget.quotas() + join.own.len() > RANKS_MAX {
             return Err(format!("this worker can have {RANKS_MAX} ranks at a time"));
         }
-        let mut seats = BTreeMap::new();
+        let mut rank_threads = BTreeMap::new();
         for rank in &join.own {
             let place = usize::try_from(*rank).ok().filter(|rank| *rank < addresses.len());
             let place = place.ok_or("a rank that the world does not have")?;
             let (addresses, secret) = (addresses.clone(), secret.clone());
-            let seat = NetSeat { world, secret, rank: place, addresses };
-            let (says, session, rank) = (says.clone(), join.session, *rank);
+            let config = JoinConfig { world, secret, rank: place, addresses };
+            let (reports, session, rank) = (reports.clone(), join.session, *rank);
             let names = Arc::clone(&names);
             let joined = move |fault: Option<NetError>| {
-                let fault = fault.map(|error| Fault::execution("", apart(&error, &names)));
-                tell(&says, done(session, 0, rank, fault));
+                let fault = fault.map(|error| WireFault::execution("", join_error(&error, &names)));
+                send_report(&reports, done(session, 0, rank, fault));
             };
-            let hub = Arc::clone(&self.hub);
+            let data_listener = Arc::clone(&self.data_listener);
             let how = (self.options.clone(), self.scheme);
-            let means = self.means(join.memory)?;
-            seats.insert(rank, Seat::start(hub, seat, how, means, joined)?);
+            let resources = self.resources(join.memory)?;
+            rank_threads
+                .insert(rank, RankThread::start(data_listener, config, how, resources, joined)?);
         }
         let (ranks, memory) = (addresses.len(), join.memory);
-        let programs = Mutex::new(Recent::new(wire::PROGRAMS_MAX, TEXTS_MAX));
-        let (later, visits) = (Mutex::default(), Arc::default());
-        let session = Session { world, secret, seats, ranks, memory, programs, later, visits };
+        let programs = Mutex::new(BoundedCache::new(wire::PROGRAMS_MAX, TEXTS_MAX));
+        let (deferred, connections) = (Mutex::default(), Arc::default());
+        let session = HostedSession {
+            world,
+            secret,
+            rank_threads,
+            ranks,
+            memory,
+            programs,
+            deferred,
+            connections,
+        };
         lock(&self.open).insert(join.session, Arc::new(session));
         Ok(())
     }
 
     /// The memory of a new rank, if there is some.
-    fn means(&self, memory: u64) -> Result<Means, String> {
-        let account = Account::new(&self.purse, memory);
-        let window = account.promise(rank::window(memory));
-        let window = window.map_err(|short| format!("a new session {short}"))?;
-        Ok(Means { account, window, worker: Arc::clone(&lock(&self.name)) })
+    fn resources(&self, memory: u64) -> Result<RankResources, String> {
+        let quota = MemoryQuota::new(&self.budget, memory);
+        let reserve = quota.reserve(hosted_rank::reserve_bytes(memory));
+        let reserve = reserve.map_err(|shortage| format!("a new session {shortage}"))?;
+        Ok(RankResources { quota, reserve, worker: Arc::clone(&lock(&self.name)) })
     }
 
-    fn program(&self, program: &wire::Program) {
+    fn program(&self, program: &wire::ProgramText) {
         let Some(session) = self.session(program.session) else { return };
         let hash = hash_of(&program.hash);
         let limits = (session.ranks, session.memory);
-        // Whatever a stranger's text does to the compiler, the worker goes on.
-        let prepared = RankError::catch(|| self.shelf.prepare(hash, &program.text, limits));
+        // Whatever a client's text does to the compiler, the worker goes on.
+        let prepared = RankError::catch(|| self.program_cache.prepare(hash, &program.text, limits));
         let prepared = prepared.map_err(|error| error.to_string());
         if let Err(reason) = &prepared {
             let whom = format!("a program of client {}", program.session);
@@ -268,35 +295,35 @@ impl Sessions {
     }
 
     /// Has a program run; says which ranks will not.
-    fn run(&self, run: &wire::Run, says: &Says) -> Vec<Say> {
+    fn run(&self, run: &wire::RunRequest, reports: &ReportSender) -> Vec<WorkerReport> {
         let Some(session) = self.session(run.session) else { return Vec::new() };
         let (of, number) = (run.session, run.number);
         let job = session.job(hash_of(&run.program), run);
-        let start = |(rank, seat): (&u64, &Seat)| {
-            let (says, rank) = (says.clone(), *rank);
+        let start = |(rank, rank_thread): (&u64, &RankThread)| {
+            let (reports, rank) = (reports.clone(), *rank);
             let fault = match &job {
                 Err(reason) => {
                     // It will not run, but what was thrown away before is not needed either.
-                    seat.give(Task::Free(ids(&run.forget)));
-                    Fault::refused(reason.clone())
+                    rank_thread.give(RankTask::Free(ids(&run.forget)));
+                    WireFault::refused(reason.clone())
                 }
                 Ok((job, most)) => {
-                    let answer = move |fault| tell(&says, done(of, number, rank, fault));
-                    if seat.give(Task::Run(Arc::clone(job), *most, Box::new(answer))) {
+                    let answer = move |fault| send_report(&reports, done(of, number, rank, fault));
+                    if rank_thread.give(RankTask::Run(Arc::clone(job), *most, Box::new(answer))) {
                         return None;
                     }
-                    Fault::execution("", "the rank is not there any more")
+                    WireFault::execution("", "the rank is not there any more")
                 }
             };
             Some(done(of, number, rank, Some(fault)))
         };
-        session.seats.iter().filter_map(start).collect()
+        session.rank_threads.iter().filter_map(start).collect()
     }
 
-    fn counts(&self, number: u64, says: &Says) {
-        self.each(number, |rank, seat| {
-            let says = says.clone();
-            seat.give(Task::Counts(Box::new(move |counters, stored| {
+    fn counts(&self, number: u64, reports: &ReportSender) {
+        self.each(number, |rank, rank_thread| {
+            let reports = reports.clone();
+            rank_thread.give(RankTask::Counts(Box::new(move |counters, stored| {
                 let counts = wire::Counts {
                     session: number,
                     rank,
@@ -307,28 +334,29 @@ impl Sessions {
                     programs: counters.programs,
                     stored,
                 };
-                tell(&says, said(say::What::Counts(counts)));
+                send_report(&reports, report(ReportKind::Counts(counts)));
             })));
         });
     }
 }
 
-impl Session {
-    /// Lets one more connection in, as long as what it gets is there; nothing if there are too many.
+impl HostedSession {
+    /// Lets one more connection in, as long as what it gets is there; nothing if there are too
+    /// many.
     pub(crate) fn enter(&self) -> Option<Arc<()>> {
-        let visit = Arc::clone(&self.visits);
-        let visits = Arc::strong_count(&visit) - 1;
-        (visits <= VISITS_MAX + 2 * self.seats.len()).then_some(visit)
+        let connection = Arc::clone(&self.connections);
+        let connections = Arc::strong_count(&connection) - 1;
+        (connections <= CONNECTIONS_MAX + 2 * self.rank_threads.len()).then_some(connection)
     }
 
-    /// Ends all ranks, whoever still waits for one of them.
+    /// Ends all ranks, also if requests still wait for one of them.
     fn end(&self) {
-        self.seats.values().for_each(Seat::end);
+        self.rank_threads.values().for_each(RankThread::end);
     }
 
     /// The job of a run and the most bytes that it needs on any rank, or why there is none: every
     /// worker decides the same.
-    fn job(&self, key: u128, run: &wire::Run) -> Result<(Arc<Job>, u64), String> {
+    fn job(&self, key: u128, run: &wire::RunRequest) -> Result<(Arc<Job>, u64), String> {
         let known = lock(&self.programs).get(&key).cloned();
         let prepared = known.ok_or("a program that was not sent")??;
         let numbers: Option<Vec<Scalar>> = run
@@ -359,34 +387,33 @@ impl Session {
 }
 
 /// The client whose orders come one after the other.
-fn session_of(what: &order::What) -> Option<u64> {
-    match what {
-        order::What::Program(program) => Some(program.session),
-        order::What::Run(run) => Some(run.session),
-        order::What::Free(free) => Some(free.session),
-        order::What::Threads(one) => Some(one.session),
-        order::What::Counts(of) => Some(of.session),
-        order::What::Welcome(_)
-        | order::What::Memory(_)
-        | order::What::Join(_)
-        | order::What::Leave(_) => None,
+fn session_of(kind: &OrderKind) -> Option<u64> {
+    match kind {
+        OrderKind::Program(program) => Some(program.session),
+        OrderKind::Run(run) => Some(run.session),
+        OrderKind::Free(free) => Some(free.session),
+        OrderKind::Threads(one) => Some(one.session),
+        OrderKind::Counts(of) => Some(of.session),
+        OrderKind::Welcome(_) | OrderKind::Memory(_) | OrderKind::Join(_) | OrderKind::Leave(_) => {
+            None
+        }
     }
 }
 
-/// What the side that waits to be dialled says: it knows less than the side that dials.
-pub(crate) const NOT_DIALLED: &str = "was not dialled by";
+/// What the side that waits for a connection says: it knows less than the side that connects.
+pub(crate) const NOT_CONNECTED: &str = "was not dialled by";
 
 /// Why a rank did not come together with the others of its world, in the names of workers.
-fn apart(error: &NetError, names: &[String]) -> String {
-    let NetError::Absent { rank, address, waited, reason, dialled } = error else {
+fn join_error(error: &NetError, names: &[String]) -> String {
+    let NetError::Absent { rank, address, waited, reason, outgoing } = error else {
         return error.to_string();
     };
     let (name, seconds) = (names.get(*rank).map_or("", String::as_str), waited.as_secs());
-    match dialled {
+    match outgoing {
         true => format!(
             "cannot reach worker `{name}` (rank {rank}) at {address} within {seconds} s: {reason}"
         ),
-        false => format!("{NOT_DIALLED} worker `{name}` (rank {rank}) within {seconds} s"),
+        false => format!("{NOT_CONNECTED} worker `{name}` (rank {rank}) within {seconds} s"),
     }
 }
 
@@ -394,22 +421,22 @@ fn ids(list: &[u64]) -> Vec<ArrayId> {
     list.iter().copied().map(ArrayId).collect()
 }
 
-/// The number of a hash; what is no hash is nobody's.
+/// The number of a hash; what is no hash has number 0.
 fn hash_of(bytes: &[u8]) -> u128 {
     <[u8; 16]>::try_from(bytes).map_or(0, u128::from_le_bytes)
 }
 
-fn done(session: u64, number: u64, rank: u64, fault: Option<Fault>) -> Say {
-    said(say::What::Done(wire::Done { session, number, rank, fault }))
+fn done(session: u64, number: u64, rank: u64, fault: Option<WireFault>) -> WorkerReport {
+    report(ReportKind::Done(wire::Done { session, number, rank, fault }))
 }
 
-fn said(what: say::What) -> Say {
-    Say { what: Some(what) }
+fn report(kind: ReportKind) -> WorkerReport {
+    WorkerReport { kind: Some(kind) }
 }
 
-/// Says something from a thread that may wait; if nobody listens any more, nobody wants to know.
-fn tell(says: &Says, say: Say) {
-    let _ = says.blocking_send(say);
+/// Sends a report from a thread that may wait; a coordinator that is gone does not need it.
+fn send_report(reports: &ReportSender, report: WorkerReport) {
+    let _ = reports.blocking_send(report);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -420,27 +447,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use pantile_testkit::timing::soon;
 
-    use pantile_comm_net::{HubOptions, Security};
+    use pantile_comm_net::{ListenerOptions, Security};
     use pantile_geometry::Fingerprint;
 
     use super::*;
 
     #[test]
     fn orders_wait_for_programs_of_their_own_client_only() {
-        let hub = Hub::listen("127.0.0.1:0", Security::Plain, HubOptions::default()).unwrap();
+        let data_listener =
+            Listener::listen("127.0.0.1:0", Security::Plain, ListenerOptions::default()).unwrap();
         let how = (Options::default(), Scheme::default());
-        let sessions = Sessions::new(hub, how, 1 << 20, Refusals::new(None));
-        let (says, _said) = mpsc::channel(8);
+        let sessions = Sessions::new(data_listener, how, 1 << 20, Refusals::new(None));
+        let (reports, _said) = mpsc::channel(8);
         let session = || {
-            Arc::new(Session {
+            Arc::new(HostedSession {
                 world: 1,
                 secret: Secret::random().unwrap(),
-                seats: BTreeMap::new(),
+                rank_threads: BTreeMap::new(),
                 ranks: 2,
                 memory: 1 << 20,
-                programs: Mutex::new(Recent::new(9, 1 << 20)),
-                later: Mutex::default(),
-                visits: Arc::default(),
+                programs: Mutex::new(BoundedCache::new(9, 1 << 20)),
+                deferred: Mutex::default(),
+                connections: Arc::default(),
             })
         };
         let (one, other) = (session(), session());
@@ -450,25 +478,25 @@ mod tests {
                 "move f64 on 2 ranks\nfrom {length} on r=2: block(r)\nto {length} on r=2: whole\n"
             );
             let hash = Fingerprint::of(&text).0.to_le_bytes().to_vec();
-            let program = order::What::Program(wire::Program { session, hash, text });
-            sessions.obey(program, &says).is_ok()
+            let program = OrderKind::Program(wire::ProgramText { session, hash, text });
+            sessions.execute_order(program, &reports).is_ok()
         };
-        let known = |session: &Session| lock(&session.programs).len();
+        let known = |session: &HostedSession| lock(&session.programs).len();
         // The first client has a program that takes for ever.
-        *lock(&one.later) = Some(VecDeque::new());
+        *lock(&one.deferred) = Some(VecDeque::new());
         assert!(order(1, 8) && order(1, 9) && order(2, 8));
-        let over = || known(&other) > 0 && lock(&other.later).is_none();
-        soon("the second client", || over().then_some(()));
+        let ended = || known(&other) > 0 && lock(&other.deferred).is_none();
+        soon("the second client", || ended().then_some(()));
         assert_eq!((known(&one), known(&other)), (0, 1));
-        // So many may wait and no more; who gives orders is never blocked.
-        let taken = (2..LATER_MAX + 5).filter(|_| order(1, 9)).count();
-        assert_eq!(taken, LATER_MAX - 2);
+        // So many may wait and no more; the stream of orders is never blocked.
+        let taken = (2..DEFERRED_MAX + 5).filter(|_| order(1, 9)).count();
+        assert_eq!(taken, DEFERRED_MAX - 2);
         // It has come to its end.
-        sessions.catch_up(&one, &says, |_| {});
-        assert_eq!((known(&one), lock(&one.later).is_some()), (2, false));
+        sessions.run_deferred(&one, &reports, |_| {});
+        assert_eq!((known(&one), lock(&one.deferred).is_some()), (2, false));
         // What was lowered before is taken at once.
         assert!(order(2, 9));
         assert_eq!(known(&other), 2);
-        assert_eq!(sessions.shelf.lowered(), 2);
+        assert_eq!(sessions.program_cache.lowered(), 2);
     }
 }

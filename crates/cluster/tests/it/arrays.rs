@@ -1,6 +1,6 @@
 //! Arrays on workers: the same code and the same bytes as on threads.
 
-use crate::common::Site;
+use crate::common::TestSite;
 use pantile::prelude::*;
 use pantile_testkit::timing::soon;
 
@@ -20,7 +20,7 @@ fn plate(world: &Session, steps: usize) -> (Vec<f64>, f64) {
 #[test]
 fn the_same_bytes_as_on_threads() {
     for workers in [1, 2, 3, 5] {
-        let site = Site::new(workers);
+        let site = TestSite::new(workers);
         for ranks in [0, 1, 2, 7] {
             let (world, _) = site.connect(ranks);
             assert_eq!(world.ranks(), if ranks == 0 { workers } else { ranks });
@@ -35,7 +35,7 @@ fn the_same_bytes_as_on_threads() {
 
 #[test]
 fn what_is_there_is_not_sent_again() {
-    let site = Site::new(2);
+    let site = TestSite::new(2);
     let (world, meter) = site.connect(0);
     let a = world.dist("block(r)").from_fn(&[1000], |index| index[0] as f64);
     assert_eq!(meter.read().bytes_up, 8000);
@@ -54,7 +54,7 @@ fn what_is_there_is_not_sent_again() {
 
 #[test]
 fn frames_may_be_of_any_size() {
-    let site = Site::new(2);
+    let site = TestSite::new(2);
     for frame in [1, 100, 1 << 20] {
         let mut options = pantile_cluster::ClusterOptions::default();
         options.frame = frame;
@@ -67,7 +67,7 @@ fn frames_may_be_of_any_size() {
 
 #[test]
 fn memory_cannot_be_shared_from_afar() {
-    let site = Site::new(1);
+    let site = TestSite::new(1);
     let (world, _) = site.connect(0);
     let a = world.arange(0, 10, 1);
     let Err(fault) = a.open() else { panic!("it was opened") };
@@ -76,7 +76,7 @@ fn memory_cannot_be_shared_from_afar() {
 
 #[test]
 fn clients_have_nothing_of_each_other() {
-    let site = Site::new(2);
+    let site = TestSite::new(2);
     let worlds: Vec<_> = (0..6).map(|_| site.connect(0).0).collect();
     std::thread::scope(|scope| {
         for (number, world) in worlds.iter().enumerate() {
@@ -91,7 +91,7 @@ fn clients_have_nothing_of_each_other() {
 }
 
 /// Bytes that the workers keep, once they have said so.
-fn stored(site: &Site, expected: u64) -> u64 {
+fn stored(site: &TestSite, expected: u64) -> u64 {
     let guard = pantile_cluster::Guard::default();
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     loop {
@@ -106,7 +106,7 @@ fn stored(site: &Site, expected: u64) -> u64 {
 
 #[test]
 fn what_nobody_refers_to_is_freed() {
-    let site = Site::new(2);
+    let site = TestSite::new(2);
     let (all, meter) = site.connect(0);
     let world = all.dist("block(r)");
     let mut a = world.from_fn(&[1000], |_| 1.0);
@@ -128,7 +128,7 @@ fn what_nobody_refers_to_is_freed() {
 fn arrays_that_were_dropped_are_freed_without_another_call() {
     use pantile_cluster::{Cluster, Guard};
 
-    let site = Site::new(3);
+    let site = TestSite::new(3);
     let (world, _) = site.connect(0);
     let stored = || {
         let workers = Cluster::status(&site.address(), &Guard::default()).unwrap();

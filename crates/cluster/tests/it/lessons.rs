@@ -1,6 +1,6 @@
 //! What coordinator/worker runtimes get wrong: each case against the same on one thread.
 
-use crate::common::Site;
+use crate::common::TestSite;
 use pantile::Session;
 use pantile::prelude::*;
 
@@ -8,7 +8,7 @@ use pantile::prelude::*;
 fn everywhere<T: PartialEq + std::fmt::Debug>(f: impl Fn(&Session) -> T) {
     let expected = f(&Session::threads(1).unwrap());
     for workers in [1, 2, 3, 5] {
-        let site = Site::new(workers);
+        let site = TestSite::new(workers);
         assert_eq!(f(&site.connect(0).0), expected, "{workers} workers");
     }
 }
@@ -119,7 +119,7 @@ fn slices_with_steps_of_what_is_there_already() {
 
 #[test]
 fn results_of_one_program_are_arguments_of_the_next_without_a_detour() {
-    let site = Site::new(3);
+    let site = TestSite::new(3);
     let (world, meter) = site.connect(0);
     let a = world.dist("block(r)").arange(0, 1000, 1);
     let mut b = &a + 1;
@@ -133,7 +133,7 @@ fn results_of_one_program_are_arguments_of_the_next_without_a_detour() {
     assert_eq!(b.sum().item::<i64>().unwrap(), 1000 + 11 * 499_500);
 }
 
-/// Products of matrices, of which nobody cuts a sum.
+/// Products of matrices, of which no rank cuts a sum.
 #[test]
 fn products_of_matrices() {
     everywhere(|world| {

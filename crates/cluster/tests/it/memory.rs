@@ -1,6 +1,6 @@
 //! Memory that ranks share out: what does not fit on one of them runs on none, and all go on.
 
-use crate::common::Site;
+use crate::common::TestSite;
 use pantile::prelude::*;
 use pantile_cluster::{Guard, Worker, WorkerOptions};
 use pantile_testkit::timing::soon;
@@ -11,8 +11,8 @@ const MEMORY: usize = 4 << 20;
 const QUARTER: usize = MEMORY / 8 / 4;
 
 /// A coordinator with workers that have little memory.
-fn site(workers: usize) -> Site {
-    let site = Site::new(0);
+fn site(workers: usize) -> TestSite {
+    let site = TestSite::new(0);
     for number in 0..workers {
         let mut options = WorkerOptions::default();
         (options.name, options.memory) = (format!("small{number}"), MEMORY as u64);
@@ -46,7 +46,7 @@ fn what_does_not_fit_beside_the_rest_runs_nowhere() {
         assert_eq!(kept.len(), 3, "and a little is set aside");
         assert!(fault.message.contains("asks for 1048576 bytes"), "{fault}");
         assert!(fault.message.contains("worker `small"), "{fault}");
-        // Everybody is there, and so is everything that fitted.
+        // All clients are there, and so is everything that fitted.
         for (number, made) in kept.iter().enumerate() {
             assert_eq!(made.sum().item::<f64>().unwrap(), (number * size) as f64);
         }
@@ -92,7 +92,7 @@ fn loops_that_keep_nothing_never_run_out() {
     }
 }
 
-/// One account for all: what one client has others cannot have, until it leaves.
+/// One budget for all: what one client has others cannot have, until it leaves.
 #[test]
 fn clients_share_what_their_worker_has() {
     let site = site(1);

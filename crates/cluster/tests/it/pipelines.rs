@@ -1,6 +1,6 @@
 //! Functions of chunks on the workers of a cluster: what they give, and what travels for them.
 
-use crate::common::Site;
+use crate::common::TestSite;
 use pantile::prelude::*;
 
 fn numbers(world: &Session, shape: &[usize], dist: &str) -> Array {
@@ -32,7 +32,7 @@ fn outputs(
 #[test]
 fn outputs_are_combined_in_different_ways() {
     for workers in [1, 2, 3, 5] {
-        let site = Site::new(workers);
+        let site = TestSite::new(workers);
         for ranks in [0, 7] {
             let (world, _) = site.connect(ranks);
             for rows in [1, 2, 9] {
@@ -49,7 +49,7 @@ fn outputs_are_combined_in_different_ways() {
 #[test]
 fn one_row_is_summed_once_and_no_rows_are_ordinary() {
     for workers in [1, 2, 3] {
-        let site = Site::new(workers);
+        let site = TestSite::new(workers);
         let (world, _) = site.connect(0);
         for rows in [0, 1, 2] {
             let a = numbers(&world, &[rows, 9], "block(r), whole");
@@ -69,7 +69,7 @@ fn one_row_is_summed_once_and_no_rows_are_ordinary() {
 
 #[test]
 fn chained_pipelines_move_nothing() {
-    let site = Site::new(3);
+    let site = TestSite::new(3);
     let (world, meter) = site.connect(0);
     let a = numbers(&world, &[100, 6], "block(r), whole");
     let weights = world.dist("copies").from_fn(&[6], |at| at[0] as f64);
@@ -82,7 +82,7 @@ fn chained_pipelines_move_nothing() {
             vec![&chunk[0] * 0.5 + &chunk[1]]
         });
         last = results.unwrap().remove(0);
-        assert_eq!(meter.read().runs, before.runs, "nothing runs before somebody looks");
+        assert_eq!(meter.read().runs, before.runs, "nothing runs before a result is read");
     }
     last.compute().unwrap();
     let after = meter.read();

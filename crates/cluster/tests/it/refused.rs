@@ -1,14 +1,14 @@
-//! Who is not let in, and what is not taken: refused, and nothing is disturbed.
+//! Connections and requests that are refused, while nothing else is disturbed.
 
 use std::time::Duration;
 
-use crate::common::Site;
+use crate::common::TestSite;
 use pantile_cluster::{
     Cluster, ClusterError, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Worker,
     WorkerOptions,
 };
-use pantile_comm_net::keys::{Authority, Role};
-use pantile_comm_net::{Greeting, Secret, Security, dial, random_id};
+use pantile_comm_net::keys::{Authority, CertificateRole};
+use pantile_comm_net::{Handshake, Secret, Security, connect, random_id};
 use pantile_testkit::timing::soon;
 
 fn options(guard: &Guard) -> ClusterOptions {
@@ -17,7 +17,7 @@ fn options(guard: &Guard) -> ClusterOptions {
     options
 }
 
-fn refusal(site: &Site, guard: &Guard) -> String {
+fn refusal(site: &TestSite, guard: &Guard) -> String {
     match Cluster::connect(&site.address(), options(guard)) {
         Ok(_) => panic!("it was let in"),
         Err(error) => error.to_string(),
@@ -28,7 +28,7 @@ fn refusal(site: &Site, guard: &Guard) -> String {
 fn a_token_is_asked_for() {
     let token = Secret::random().unwrap();
     let right = Guard::default().with_token(token.clone());
-    let site = Site::guarded(2, &right);
+    let site = TestSite::guarded(2, &right);
     assert!(refusal(&site, &Guard::default()).contains("wants a token"));
     let other = Secret::random().unwrap();
     let wrong = Guard::default().with_token(other.clone());
@@ -51,7 +51,7 @@ fn a_token_is_asked_for() {
 #[test]
 fn certificates_of_others_are_told_and_counted() {
     let [ours, theirs] = ["ours", "theirs"].map(keys);
-    let site = Site::guarded(1, &ours);
+    let site = TestSite::guarded(1, &ours);
     let before = site.told.lines().len();
     assert_eq!(before, 0);
     assert!(Cluster::connect(&site.address(), options(&theirs)).is_err());
@@ -63,9 +63,9 @@ fn certificates_of_others_are_told_and_counted() {
     // The same where elements come and go.
     let status = Cluster::status(&site.address(), &ours).unwrap();
     let (id, secret) = (random_id().unwrap(), Secret::random().unwrap());
-    let greeting = Greeting { kind: 1, id, secret, note: Vec::new() };
+    let handshake = Handshake { kind: 1, id, secret, payload: Vec::new() };
     let deadline = Duration::from_secs(5);
-    assert!(dial(&status[0].data_address, theirs.security(), &greeting, deadline).is_err());
+    assert!(connect(&status[0].data_address, theirs.security(), &handshake, deadline).is_err());
     soon("the worker's", || {
         let workers = Cluster::status(&site.address(), &ours).unwrap();
         (workers[0].refused > 0).then_some(())
@@ -81,7 +81,7 @@ fn certificates_of_others_are_told_and_counted() {
 fn keys(name: &str) -> Guard {
     let authority = Authority::generate().unwrap();
     let names = ["127.0.0.1".to_owned()];
-    let pair = authority.issue(&names, Role::Server).unwrap();
+    let pair = authority.issue(&names, CertificateRole::Server).unwrap();
     let folder = std::env::temp_dir().join(format!("pantile-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let token = Secret::random().unwrap().to_hex();
@@ -104,12 +104,12 @@ fn nothing_is_open_to_the_network_by_default() {
     worker.data_address = "0.0.0.0:0".to_owned();
     assert!(Worker::new(&worker).is_err());
     coordinator.guard = Guard::default().insecure();
-    assert!(Coordinator::start(&coordinator).is_ok(), "unless somebody says so");
+    assert!(Coordinator::start(&coordinator).is_ok(), "unless the user says so");
 }
 
 #[test]
 fn elements_are_only_for_those_who_know_the_secret() {
-    let site = Site::new(1);
+    let site = TestSite::new(1);
     let (world, _) = site.connect(0);
     let a = world.arange(0, 10, 1);
     a.compute().unwrap();
@@ -117,25 +117,25 @@ fn elements_are_only_for_those_who_know_the_secret() {
     let address = &status[0].data_address;
     for _ in 0..3 {
         let (id, secret) = (random_id().unwrap(), Secret::random().unwrap());
-        let greeting = Greeting { kind: 1, id, secret, note: Vec::new() };
-        let dialled = dial(address, &Security::Plain, &greeting, Duration::from_secs(5));
+        let handshake = Handshake { kind: 1, id, secret, payload: Vec::new() };
+        let dialled = connect(address, &Security::Plain, &handshake, Duration::from_secs(5));
         assert!(dialled.is_err());
     }
-    assert_eq!(a.sum().item::<i64>().unwrap(), 45, "nobody was disturbed");
+    assert_eq!(a.sum().item::<i64>().unwrap(), 45, "no client was disturbed");
 }
 
 #[test]
 fn nobody_there_is_an_error_with_the_address() {
     let error = Cluster::connect("127.0.0.1:1", ClusterOptions::default()).err().unwrap();
     assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
-    let site = Site::new(0);
+    let site = TestSite::new(0);
     let error = refusal(&site, &Guard::default());
     assert!(error.contains("no worker has come"), "{error}");
 }
 
 #[test]
 fn what_needs_too_much_memory_is_refused_and_everything_goes_on() {
-    let site = Site::new(0);
+    let site = TestSite::new(0);
     let mut options = WorkerOptions::default();
     (options.name, options.memory) = ("small".to_owned(), 1 << 20);
     let worker = Worker::new(&options).unwrap();
@@ -150,7 +150,7 @@ fn what_needs_too_much_memory_is_refused_and_everything_goes_on() {
 
 #[test]
 fn addresses_and_keys_that_cannot_be_used_are_named() {
-    let site = Site::new(0);
+    let site = TestSite::new(0);
     let mut second = CoordinatorOptions::default();
     second.address = site.address();
     let Err(error) = Coordinator::start(&second) else { panic!("two at one address") };

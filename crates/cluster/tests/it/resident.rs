@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{Meter, Site};
+use crate::common::{Meter, TestSite};
 use pantile::prelude::*;
 use pantile_cluster::{Cluster, ClusterOptions, Guard};
 
@@ -20,7 +20,7 @@ fn floats(array: &Array) -> Vec<f64> {
 #[test]
 fn a_second_distribution_moves_once() {
     for workers in [2, 3] {
-        let site = Site::new(workers);
+        let site = TestSite::new(workers);
         let (world, meter) = site.connect(0);
         let a = world.dist("block(r), whole").from_fn(&[60, 40], number);
         a.compute().unwrap();
@@ -52,7 +52,7 @@ fn a_second_distribution_moves_once() {
 fn a_slice_of_a_placed_array_is_that_slice_on_every_worker() {
     let rows: Vec<f64> = (50..100).map(|at| number(&[at / 10, at % 10])).collect();
     for workers in [1, 2, 3, 5] {
-        let site = Site::new(workers);
+        let site = TestSite::new(workers);
         let (world, meter) = site.connect(0);
         let x = world.dist("block(r), whole").from_fn(&[10, 10], number);
         (&x + 1.0).compute().unwrap();
@@ -82,13 +82,13 @@ fn a_slice_of_a_placed_array_is_that_slice_on_every_worker() {
 }
 
 /// Bytes that the workers say that they keep.
-fn said(site: &Site) -> u64 {
+fn said(site: &TestSite) -> u64 {
     let status = Cluster::status(&site.address(), &Guard::default()).unwrap();
     status.iter().map(|worker| worker.stored).sum()
 }
 
 /// The same, once they say what they should, or have had time enough to.
-fn stored(site: &Site, expected: u64) -> u64 {
+fn stored(site: &TestSite, expected: u64) -> u64 {
     let until = Instant::now() + Duration::from_secs(10);
     while said(site) != expected && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(50));
@@ -97,7 +97,7 @@ fn stored(site: &Site, expected: u64) -> u64 {
 }
 
 /// The same, once it has been the same for longer than workers are silent.
-fn settled(site: &Site) -> u64 {
+fn settled(site: &TestSite) -> u64 {
     let mut last = said(site);
     for _ in 0..20 {
         std::thread::sleep(Duration::from_millis(2500));
@@ -112,7 +112,7 @@ fn settled(site: &Site) -> u64 {
 
 #[test]
 fn loops_of_pipelines_compile_once_and_leave_nothing() {
-    let site = Site::new(2);
+    let site = TestSite::new(2);
     let (world, meter) = site.connect(0);
     let weights = world.dist("copies").from_fn(&[4], number);
     let mut last = world.dist("block(r), whole").from_fn(&[250, 4], number);
@@ -145,7 +145,7 @@ fn loops_of_pipelines_compile_once_and_leave_nothing() {
 
 #[test]
 fn small_frames_give_equal_results() {
-    let site = Site::new(2);
+    let site = TestSite::new(2);
     let run = |world: &Session, shape: [usize; 2]| {
         let m = world.dist("block(r), whole").from_fn(&shape, number);
         let row = world.dist("copies").from_fn(&[1, shape[1]], number);

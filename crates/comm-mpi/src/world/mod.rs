@@ -12,37 +12,37 @@ use std::time::Duration;
 use mpi::Threading;
 use mpi::environment::Universe;
 use mpi::traits::Communicator as _;
-use pantile_comm::{Call, CommError, Failure, Options, Rank, Tag};
+use pantile_comm::{CollectiveSignature, CommError, Failure, Options, Rank, Tag};
 
-use crate::calls::Calls;
-use crate::control::{Control, Peer};
+use crate::control::{Control, PeerCounts};
 use crate::cores;
-use crate::ffi::{Address, Comm, Fault, int};
-use crate::lanes::Lanes;
+use crate::ffi::{Address, Comm, MpiError, int};
 use crate::library::mismatch;
 use crate::records::Records;
+use crate::signature_cache::SignatureCache;
+use crate::tag_queues::TagQueues;
 use crate::{launched, library};
 
 /// Largest part of a body in one MPI message: MPI counts in 32 bits.
 pub(crate) const CHUNK_BYTES: usize = 1 << 30;
 
-/// Calls that do not wait between two looks for notices.
-const CALLS_PER_LISTEN: u32 = 64;
+/// Calls that do not wait between two polls for control messages.
+const CALLS_PER_CONTROL_POLL: u32 = 64;
 
 /// Everything that one process has in an MPI job.
-pub(crate) struct World {
+pub(crate) struct MpiWorld {
     pub(crate) universe: Universe,
     pub(crate) data: Comm,
     pub(crate) control: Control,
     pub(crate) rank: Rank,
-    pub(crate) peers: Vec<Peer>,
+    pub(crate) peers: Vec<PeerCounts>,
     pub(crate) deadline: Duration,
     pub(crate) chunk: usize,
     tag_max: i32,
-    crowded: bool,
-    calls: Calls,
+    oversubscribed: bool,
+    calls: SignatureCache,
     pub(crate) records: Records,
-    lanes: Lanes,
+    queues: TagQueues,
     /// Why the world ended.
     pub(crate) failure: Option<Arc<Failure>>,
     /// The first error after which messages do not match any more.
@@ -50,7 +50,7 @@ pub(crate) struct World {
     entered: u32,
 }
 
-impl World {
+impl MpiWorld {
     /// Initialises MPI.
     pub(crate) fn init(options: &Options) -> Result<Self, CommError> {
         // Until MPI answers, the launcher knows best which rank this is.
@@ -75,22 +75,22 @@ impl World {
         Self::over(universe, options).map_err(|fault| refused("starting", fault.text()))
     }
 
-    fn over(universe: Universe, options: &Options) -> Result<Self, Fault> {
+    fn over(universe: Universe, options: &Options) -> Result<Self, MpiError> {
         let (data, control) = (Comm::duplicate_of_world()?, Comm::duplicate_of_world()?);
         let (rank, size) = data.rank_and_size()?;
         Ok(Self {
             universe,
             control: Control::new(control),
             rank,
-            peers: (0..size).map(|_| Peer::default()).collect(),
+            peers: (0..size).map(|_| PeerCounts::default()).collect(),
             deadline: options.deadline,
             chunk: CHUNK_BYTES,
             tag_max: data.tag_max()?,
-            crowded: cores::are_crowded(&data)?,
+            oversubscribed: cores::are_oversubscribed(&data)?,
             data,
-            calls: Calls::new(),
+            calls: SignatureCache::new(),
             records: Records::default(),
-            lanes: Lanes::new(size),
+            queues: TagQueues::new(size),
             failure: None,
             broken: None,
             entered: 0,
@@ -101,11 +101,11 @@ impl World {
         self.peers.len()
     }
 
-    pub(crate) fn call(&self) -> &Call {
+    pub(crate) fn call(&self) -> &CollectiveSignature {
         self.calls.current().1
     }
 
-    fn boxed_call(&self) -> Box<Call> {
+    fn boxed_call(&self) -> Box<CollectiveSignature> {
         Box::new(self.call().clone())
     }
 
@@ -120,8 +120,8 @@ impl World {
         }
     }
 
-    pub(crate) fn enter(&mut self, call: &Call) -> Result<(), CommError> {
-        self.listen_sometimes()?;
+    pub(crate) fn enter(&mut self, call: &CollectiveSignature) -> Result<(), CommError> {
+        self.poll_control_sometimes()?;
         self.calls.enter(call);
         Ok(())
     }
@@ -130,12 +130,12 @@ impl World {
         self.calls.leave();
     }
 
-    /// Looks for notices on some of the calls that do not wait, so that a rank which never waits
-    /// hears of the end, too.
-    fn listen_sometimes(&mut self) -> Result<(), CommError> {
+    /// Polls for control messages on some of the calls that do not wait, so that a rank which never
+    /// waits hears of the end, too.
+    fn poll_control_sometimes(&mut self) -> Result<(), CommError> {
         self.entered = self.entered.wrapping_add(1);
-        if self.entered.is_multiple_of(CALLS_PER_LISTEN) {
-            self.listen()?;
+        if self.entered.is_multiple_of(CALLS_PER_CONTROL_POLL) {
+            self.poll_control()?;
         }
         self.check()
     }
@@ -161,12 +161,12 @@ impl World {
     }
 
     /// What MPI refused to do for a message from or to a peer.
-    pub(crate) fn backend(&self, call: &str, peer: Rank, fault: Fault) -> CommError {
+    pub(crate) fn backend(&self, call: &str, peer: Rank, fault: MpiError) -> CommError {
         let call = format!("{call} rank {peer} in {}", self.call());
         CommError::Backend { rank: self.rank, call, reason: fault.text() }
     }
 
-    fn refused(&mut self, call: &str, peer: Rank, fault: Fault) -> CommError {
+    fn refused(&mut self, call: &str, peer: Rank, fault: MpiError) -> CommError {
         let error = self.backend(call, peer, fault);
         self.spoil(error)
     }

@@ -1,36 +1,36 @@
 //! Starting messages.
 
-use pantile_comm::{CommError, Head, Piece, Rank, Tag, Ticket};
+use pantile_comm::{CommError, Envelope, MemorySlice, Rank, Tag, Ticket};
 
-use super::World;
-use crate::ffi::{self, Address, Comm, Fault};
-use crate::lanes::Parcel;
-use crate::records::{Part, Record, Use};
-use crate::slot::{Front, SLOT_BYTES, SMALL_MAX};
+use super::MpiWorld;
+use crate::ffi::{self, Address, Comm, MpiError};
+use crate::records::{BodyPart, RecordUse, RequestRecord};
+use crate::slot::{EAGER_MAX, SLOT_BYTES, SlotHeader};
+use crate::tag_queues::SelfMessage;
 
-impl World {
+impl MpiWorld {
     pub(crate) fn post_send(
         &mut self,
         to: Rank,
         tag: Tag,
-        body: &Piece,
+        body: &MemorySlice,
     ) -> Result<Ticket, CommError> {
         let address = self.address(to, tag)?;
         let (number, call) = self.calls.current();
-        let lane = self.lanes.number(to, tag);
-        let lane = self.lanes.lane(lane);
-        let at = self.records.take(Use::Send, to, 0);
+        let queue = self.queues.number(to, tag);
+        let queue = self.queues.queue(queue);
+        let at = self.records.take(RecordUse::Send, to, 0);
         if to == self.rank {
-            let head = Head::encode(call, body.len());
+            let envelope = Envelope::encode(call, body.len());
             let body = ffi::bytes(body, 0..body.len()).to_vec();
-            lane.parcels.push_back(Parcel { head, body });
+            queue.self_messages.push_back(SelfMessage { envelope, body });
         } else {
-            let front = match lane.tell(number) {
-                Some(place) => Front::short(body.len(), place),
-                None => Front::full(body.len(), &Head::encode(call, body.len())),
+            let header = match queue.record_sent(number) {
+                Some(place) => SlotHeader::short(body.len(), place),
+                None => SlotHeader::full(body.len(), &Envelope::encode(call, body.len())),
             };
             let record = self.records.at(at);
-            let sent = start_send(&self.data, record, (&front, body, self.chunk), address);
+            let sent = start_send(&self.data, record, (&header, body, self.chunk), address);
             sent.map_err(|fault| self.refused("sending to", to, fault))?;
         }
         self.peers[to].sent += 1;
@@ -41,49 +41,55 @@ impl World {
         &mut self,
         from: Rank,
         tag: Tag,
-        room: &Piece,
+        room: &MemorySlice,
     ) -> Result<Ticket, CommError> {
         let address = self.address(from, tag)?;
-        let at = self.start_receive(Use::Receive, address, tag)?;
+        let at = self.start_receive(RecordUse::Receive, address, tag)?;
         let record = self.records.at(at);
         record.body = Some(room.clone());
-        if room.len() > SMALL_MAX && from != self.rank {
+        if room.len() > EAGER_MAX && from != self.rank {
             let started = start_parts(&self.data, record, self.chunk, address);
             started.map_err(|fault| self.refused("receiving from", from, fault))?;
         }
         Ok(self.records.ticket(at))
     }
 
-    /// Makes room for a head.
-    fn start_receive(&mut self, used: Use, address: Address, tag: Tag) -> Result<usize, CommError> {
+    /// Makes room for an envelope.
+    fn start_receive(
+        &mut self,
+        used: RecordUse,
+        address: Address,
+        tag: Tag,
+    ) -> Result<usize, CommError> {
         let from = usize::try_from(address.rank).unwrap_or(usize::MAX);
-        let lane = self.lanes.number(from, tag);
-        // Somebody who waited in vain for a message of any length left room for its head.
-        if let Some(&last) = self.lanes.lane(lane).waiting.back()
-            && self.records.at(last).used == Use::Any
+        let queue = self.queues.number(from, tag);
+        // A wait in vain for a message of any length has left room for its envelope.
+        if let Some(&last) = self.queues.queue(queue).waiting.back()
+            && self.records.at(last).used == RecordUse::Any
         {
             self.records.at(last).used = used;
             return Ok(last);
         }
-        let at = self.records.take(used, from, lane);
+        let at = self.records.take(used, from, queue);
         if from != self.rank {
             let record = self.records.at(at);
             match self.data.receive(&record.slot, 0..SLOT_BYTES, address) {
-                Ok(request) => record.head = request,
+                Ok(request) => record.envelope = request,
                 Err(fault) => return Err(self.refused("receiving from", from, fault)),
             }
         }
-        self.lanes.lane(lane).waiting.push_back(at);
+        self.queues.queue(queue).waiting.push_back(at);
         Ok(at)
     }
 
     pub(crate) fn receive_any(&mut self, from: Rank, tag: Tag) -> Result<Vec<u8>, CommError> {
         let address = self.address(from, tag)?;
-        let at = self.start_receive(Use::Any, address, tag)?;
+        let at = self.start_receive(RecordUse::Any, address, tag)?;
         let result = self.take_any(at, address);
         match result {
-            // Nobody else knows this record, so nobody could wait for the rest of the body.
-            Err(error) if self.records.at(at).head_done => Err(self.spoil(error)),
+            // The caller has no ticket of this record, so it could not wait for the rest of the
+            // body.
+            Err(error) if self.records.at(at).envelope_done => Err(self.spoil(error)),
             result => result,
         }
     }
@@ -94,7 +100,7 @@ impl World {
         let bytes = record.bytes;
         let body = match record.body.take() {
             Some(body) => body.memory().clone(),
-            None if bytes <= SMALL_MAX => {
+            None if bytes <= EAGER_MAX => {
                 let vector =
                     ffi::bytes(&record.slot, record.body_at..record.body_at + bytes).to_vec();
                 self.records.free(at);
@@ -124,21 +130,21 @@ impl World {
     }
 }
 
-/// Starts to send a head, with the body or before it.
+/// Starts to send an envelope, with the body or before it.
 fn start_send(
     data: &Comm,
-    record: &mut Record,
-    (front, body, chunk): (&Front, &Piece, usize),
+    record: &mut RequestRecord,
+    (header, body, chunk): (&SlotHeader, &MemorySlice, usize),
     to: Address,
-) -> Result<(), Fault> {
-    let front = front.as_bytes();
-    ffi::write(&record.slot, 0, front);
-    if body.len() <= SMALL_MAX {
-        ffi::write(&record.slot, front.len(), ffi::bytes(body, 0..body.len()));
-        record.head = data.send(&record.slot, 0..front.len() + body.len(), to)?;
+) -> Result<(), MpiError> {
+    let header = header.as_bytes();
+    ffi::write(&record.slot, 0, header);
+    if body.len() <= EAGER_MAX {
+        ffi::write(&record.slot, header.len(), ffi::bytes(body, 0..body.len()));
+        record.envelope = data.send(&record.slot, 0..header.len() + body.len(), to)?;
         return Ok(());
     }
-    record.head = data.send(&record.slot, 0..front.len(), to)?;
+    record.envelope = data.send(&record.slot, 0..header.len(), to)?;
     record.body = Some(body.clone());
     start_parts(data, record, chunk, to)
 }
@@ -146,19 +152,19 @@ fn start_send(
 /// Starts the parts of a large body.
 fn start_parts(
     data: &Comm,
-    record: &mut Record,
+    record: &mut RequestRecord,
     chunk: usize,
     address: Address,
-) -> Result<(), Fault> {
+) -> Result<(), MpiError> {
     let Some(body) = &record.body else { return Ok(()) };
     for start in (0..body.len()).step_by(chunk) {
         let part = start..body.len().min(start + chunk);
         let bytes = part.len();
         let request = match record.used {
-            Use::Send => data.send(body, part, address)?,
+            RecordUse::Send => data.send(body, part, address)?,
             _ => data.receive(body, part, address)?,
         };
-        record.parts.push(Part { request, bytes });
+        record.parts.push(BodyPart { request, bytes });
     }
     Ok(())
 }

@@ -1,41 +1,41 @@
 //! Looking at messages that have come.
 
-use pantile_comm::{CommError, Head};
+use pantile_comm::{CommError, Envelope};
 
-use super::World;
+use super::MpiWorld;
 use crate::ffi;
-use crate::records::Use;
-use crate::slot::{self, Origin, SLOT_BYTES, SMALL_MAX};
+use crate::records::RecordUse;
+use crate::slot::{self, EAGER_MAX, Origin, SLOT_BYTES};
 
-impl World {
-    /// Checks the heads of a lane in order, up to that of a record: true if that has come.
-    pub(super) fn take_heads(&mut self, at: usize) -> Result<bool, CommError> {
-        let lane = self.records.at(at).lane;
-        while let Some(first) = self.lanes.lane(lane).waiting.front().copied() {
+impl MpiWorld {
+    /// Checks the envelopes of a queue in order, up to that of a record: true if that has come.
+    pub(super) fn take_envelopes(&mut self, at: usize) -> Result<bool, CommError> {
+        let queue = self.records.at(at).queue;
+        while let Some(first) = self.queues.queue(queue).waiting.front().copied() {
             let taken = match self.records.at(first).peer == self.rank {
                 true => self.take_own(first),
-                false => self.take_head(first),
+                false => self.take_envelope(first),
             };
             if !taken.map_err(|error| self.spoil(error))? {
                 return Ok(false);
             }
             let record = self.records.at(first);
-            record.head_done = true;
+            record.envelope_done = true;
             self.peers[record.peer].taken += 1;
-            self.lanes.lane(lane).waiting.pop_front();
+            self.queues.queue(queue).waiting.pop_front();
             if first == at {
                 return Ok(true);
             }
         }
-        unreachable!("a receive whose head has not come waits in its lane")
+        unreachable!("a receive whose envelope has not come waits in its queue")
     }
 
-    /// Takes the head of a receive, and its body if that is small.
-    fn take_head(&mut self, at: usize) -> Result<bool, CommError> {
+    /// Takes the envelope of a receive, and its body if that is small.
+    fn take_envelope(&mut self, at: usize) -> Result<bool, CommError> {
         let (rank, call) = (self.rank, self.calls.current().1);
         let record = self.records.at(at);
-        let (peer, lane) = (record.peer, self.lanes.lane(record.lane));
-        let got = match record.head.received() {
+        let (peer, queue) = (record.peer, self.queues.queue(record.queue));
+        let got = match record.envelope.received() {
             Ok(Some(got)) => got,
             Ok(None) => return Ok(false),
             Err(fault) => return Err(self.backend("receiving from", peer, fault)),
@@ -44,25 +44,27 @@ impl World {
             let call = Box::new(call.clone());
             CommError::Length { rank, call, peer, expected, got }
         };
-        let opened = slot::open(ffi::bytes(&record.slot, 0..got));
-        let opened = opened.ok_or_else(|| wrong(SLOT_BYTES, got))?;
-        let head = match opened.origin {
-            Origin::Head(head) => {
-                lane.hear(head);
-                head
+        let decoded = slot::open(ffi::bytes(&record.slot, 0..got));
+        let decoded = decoded.ok_or_else(|| wrong(SLOT_BYTES, got))?;
+        let envelope = match decoded.origin {
+            Origin::Envelope(envelope) => {
+                queue.record_received(envelope);
+                envelope
             }
-            Origin::Place(place) => lane.heard(place).ok_or_else(|| wrong(SLOT_BYTES, got))?,
+            Origin::Cached(place) => {
+                queue.received_envelopes(place).ok_or_else(|| wrong(SLOT_BYTES, got))?
+            }
         };
-        Head::check(head, rank, peer, call)?;
+        Envelope::check(envelope, rank, peer, call)?;
         if let Some(room) = &record.body {
-            if room.len() != opened.bytes {
-                return Err(wrong(room.len(), opened.bytes));
+            if room.len() != decoded.bytes {
+                return Err(wrong(room.len(), decoded.bytes));
             }
-            if room.len() <= SMALL_MAX {
-                ffi::write(room, 0, opened.body);
+            if room.len() <= EAGER_MAX {
+                ffi::write(room, 0, decoded.body);
             }
         }
-        (record.bytes, record.body_at) = (opened.bytes, got - opened.body.len());
+        (record.bytes, record.body_at) = (decoded.bytes, got - decoded.body.len());
         Ok(true)
     }
 
@@ -70,18 +72,18 @@ impl World {
     fn take_own(&mut self, at: usize) -> Result<bool, CommError> {
         let (rank, call) = (self.rank, self.calls.current().1);
         let record = self.records.at(at);
-        let Some(parcel) = self.lanes.lane(record.lane).parcels.pop_front() else {
+        let Some(message) = self.queues.queue(record.queue).self_messages.pop_front() else {
             return Ok(false);
         };
-        let got = Head::check(&parcel.head, rank, rank, call)?;
+        let got = Envelope::check(&message.envelope, rank, rank, call)?;
         record.bytes = got;
         match &record.body {
             Some(room) if room.len() != got => {
                 let (call, expected) = (Box::new(call.clone()), room.len());
                 return Err(CommError::Length { rank, call, peer: rank, expected, got });
             }
-            Some(room) => ffi::write(room, 0, &parcel.body),
-            None => record.body = Some(ffi::room_in(parcel.body).whole()),
+            Some(room) => ffi::write(room, 0, &message.body),
+            None => record.body = Some(ffi::room_in(message.body).whole()),
         }
         Ok(true)
     }
@@ -89,7 +91,7 @@ impl World {
     /// True if no part of a body is under way any more.
     pub(super) fn parts_done(&mut self, at: usize) -> Result<bool, CommError> {
         let record = self.records.at(at);
-        let outgoing = record.used == Use::Send;
+        let outgoing = record.used == RecordUse::Send;
         while let Some(part) = record.parts.get_mut(record.parts_done) {
             let done = match outgoing {
                 true => part.request.is_sent().map(|done| done.then_some(part.bytes)),

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use pantile_comm::{CommError, Ticket};
 
-use super::World;
-use crate::control::{GRACE, Presence};
-use crate::patience::{Patience, Step};
-use crate::records::Use;
+use super::MpiWorld;
+use crate::backoff::{Backoff, BackoffStep};
+use crate::control::{GRACE_PERIOD, PeerPresence};
+use crate::records::RecordUse;
 
-impl World {
+impl MpiWorld {
     pub(crate) fn wait(&mut self, ticket: Ticket) -> Result<(), CommError> {
         self.check()?;
         let Some(at) = self.records.find(ticket) else { return Ok(()) };
@@ -19,7 +19,7 @@ impl World {
     }
 
     pub(crate) fn is_done(&mut self, ticket: Ticket) -> Result<bool, CommError> {
-        self.listen_sometimes()?;
+        self.poll_control_sometimes()?;
         let Some(at) = self.records.find(ticket) else { return Ok(true) };
         if self.advance(at)? {
             return Ok(true);
@@ -29,23 +29,23 @@ impl World {
 
     /// Waits until a record is done.
     pub(super) fn finish(&mut self, at: usize) -> Result<(), CommError> {
-        let mut patience = Patience::new(self.crowded);
+        let mut backoff = Backoff::new(self.oversubscribed);
         while !self.advance(at)? {
-            match patience.step() {
-                Step::Again => {}
-                Step::Listen => self.look_up(at)?,
-                Step::Clock => {
-                    self.look_up(at)?;
-                    self.check_clock(at, &mut patience)?;
+            match backoff.step() {
+                BackoffStep::Again => {}
+                BackoffStep::PollControl => self.check_world(at)?,
+                BackoffStep::Clock => {
+                    self.check_world(at)?;
+                    self.check_clock(at, &mut backoff)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Looks for notices: an end of the world, or of the peer, ends the wait.
-    fn look_up(&mut self, at: usize) -> Result<(), CommError> {
-        self.listen()?;
+    /// Polls for control messages: an end of the world, or of the peer, ends the wait.
+    fn check_world(&mut self, at: usize) -> Result<(), CommError> {
+        self.poll_control()?;
         self.check()?;
         self.check_presence(at)
     }
@@ -53,14 +53,14 @@ impl World {
     /// An error if the peer of a record has left, and nothing of it can be under way any more.
     fn check_presence(&mut self, at: usize) -> Result<(), CommError> {
         let record = self.records.at(at);
-        let (peer, incoming) = (record.peer, record.used != Use::Send);
+        let (peer, incoming) = (record.peer, record.used != RecordUse::Send);
         let gone = match self.peers[peer].presence() {
-            Presence::There => false,
-            // A body whose head has come is on its way: the peer stays until it is here.
-            _ if incoming && record.head_done => false,
-            Presence::Gone if incoming => true,
+            PeerPresence::There => false,
+            // A body whose envelope has come is on its way: the peer stays until it is here.
+            _ if incoming && record.envelope_done => false,
+            PeerPresence::Gone if incoming => true,
             // What it sent may be for another tag; what is sent to it may have been asked for.
-            _ => record.doubt.get_or_insert_with(Instant::now).elapsed() >= GRACE,
+            _ => record.grace_since.get_or_insert_with(Instant::now).elapsed() >= GRACE_PERIOD,
         };
         if !gone || self.advance(at)? {
             return Ok(());
@@ -68,8 +68,8 @@ impl World {
         Err(CommError::Gone { rank: self.rank, call: self.boxed_call(), peer })
     }
 
-    fn check_clock(&mut self, at: usize, patience: &mut Patience) -> Result<(), CommError> {
-        let waited = patience.waited();
+    fn check_clock(&mut self, at: usize, backoff: &mut Backoff) -> Result<(), CommError> {
+        let waited = backoff.waited();
         if waited < self.deadline {
             return Ok(());
         }
@@ -80,10 +80,10 @@ impl World {
     /// Goes on as far as MPI allows: true if the record is done.
     fn advance(&mut self, at: usize) -> Result<bool, CommError> {
         let record = self.records.at(at);
-        if !record.head_done {
+        if !record.envelope_done {
             let done = match record.used {
-                Use::Send => self.head_left(at)?,
-                _ => self.take_heads(at)?,
+                RecordUse::Send => self.envelope_left(at)?,
+                _ => self.take_envelopes(at)?,
             };
             if !done {
                 return Ok(false);
@@ -92,11 +92,11 @@ impl World {
         self.parts_done(at)
     }
 
-    fn head_left(&mut self, at: usize) -> Result<bool, CommError> {
+    fn envelope_left(&mut self, at: usize) -> Result<bool, CommError> {
         let record = self.records.at(at);
-        match record.head.is_sent() {
+        match record.envelope.is_sent() {
             Ok(done) => {
-                record.head_done = done;
+                record.envelope_done = done;
                 Ok(done)
             }
             Err(fault) => {

@@ -1,12 +1,12 @@
 //! Bodies with a pattern, and what is found in rooms.
 #![allow(unsafe_code, reason = "looks into rooms and fills bodies")]
 
-use pantile_comm::{Memory, Piece};
+use pantile_comm::{MemoryBlock, MemorySlice};
 
 /// A body of which every word tells its place and the message that it belongs to.
-pub(super) fn body(message: u64, bytes: usize) -> Piece {
-    let piece = Memory::zeroed(bytes).whole();
-    // SAFETY: nobody else knows this memory yet.
+pub(super) fn body(message: u64, bytes: usize) -> MemorySlice {
+    let piece = MemoryBlock::zeroed(bytes).whole();
+    // SAFETY: no other code knows this memory yet.
     let room = unsafe { piece.as_mut_slice() };
     for (at, chunk) in room.chunks_mut(8).enumerate() {
         chunk.copy_from_slice(&word(message, at).to_le_bytes()[..chunk.len()]);
@@ -15,7 +15,7 @@ pub(super) fn body(message: u64, bytes: usize) -> Piece {
 }
 
 /// The first place where a room does not have the body of a message.
-pub(super) fn differs(room: &Piece, message: u64) -> Option<usize> {
+pub(super) fn differs(room: &MemorySlice, message: u64) -> Option<usize> {
     // SAFETY: the wait for this room is over.
     differs_in(unsafe { room.as_slice() }, message)
 }

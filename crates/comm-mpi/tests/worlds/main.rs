@@ -6,8 +6,8 @@
 #![allow(clippy::print_stdout, reason = "ranks tell their launcher what they saw")]
 
 mod bytes;
-mod lent;
 mod programs;
+mod returned;
 mod scenarios;
 mod suite;
 
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// One launch, or several that belong together, and what is wrong with what came out.
-struct Test {
+struct MpiTest {
     name: String,
     run: Box<dyn Fn() -> Result<(), String>>,
 }

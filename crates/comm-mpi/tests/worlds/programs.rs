@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use pantile_comm::{
-    Call, CommError, Communicator, Failure, Memory, Options, Piece, Tag, Transport,
+    CollectiveSignature, CommError, Communicator, Failure, MemoryBlock, MemorySlice, Options, Tag,
+    Transport,
 };
 use pantile_comm_mpi::{Mpi, run};
 
@@ -24,12 +25,12 @@ fn init(options: &Options) -> Mpi {
 }
 
 fn meet(world: &mut Communicator) -> Result<(), CommError> {
-    world.barrier(&Call::here("meet", 1))
+    world.barrier(&CollectiveSignature::here("meet", 1))
 }
 
 /// Every rank of a raw transport is in the same call.
 fn enter(transport: &mut Mpi) {
-    transport.enter(&Call::here("program", 1)).expect("a healthy world");
+    transport.enter(&CollectiveSignature::here("program", 1)).expect("a healthy world");
 }
 
 pub(super) fn large() {
@@ -45,7 +46,7 @@ pub(super) fn large() {
         }
         return;
     }
-    let room = Memory::zeroed(bytes).whole();
+    let room = MemoryBlock::zeroed(bytes).whole();
     let ticket = transport.post_receive(0, TAG, &room).expect("posted");
     transport.wait(ticket).expect("received");
     assert_eq!(differs(&room, 1), None);
@@ -61,7 +62,8 @@ pub(super) fn chunks() {
     let (rank, size) = (transport.rank(), transport.size());
     let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
     enter(&mut transport);
-    let rooms: Vec<Piece> = lengths.iter().map(|bytes| Memory::zeroed(*bytes).whole()).collect();
+    let rooms: Vec<MemorySlice> =
+        lengths.iter().map(|bytes| MemoryBlock::zeroed(*bytes).whole()).collect();
     let receives: Vec<_> =
         rooms.iter().map(|room| transport.post_receive(left, TAG, room)).collect();
     let mut sends = Vec::new();
@@ -89,8 +91,8 @@ fn uneven(chunks: [usize; 2]) {
     let transport = init(&within(5_000));
     let rank = transport.rank();
     let mut world = Communicator::new(Box::new(transport.with_chunk(chunks[rank])));
-    let room = Memory::zeroed(2000).whole();
-    let result = world.operation(&Call::here("uneven", 1), |operation| {
+    let room = MemoryBlock::zeroed(2000).whole();
+    let result = world.operation(&CollectiveSignature::here("uneven", 1), |operation| {
         if rank == 0 {
             return operation.send(1, &body(1, 2000));
         }
@@ -201,7 +203,7 @@ pub(super) fn wrong_length() {
         }
         return;
     }
-    let rooms = [4, 10].map(|bytes| Memory::zeroed(bytes).whole());
+    let rooms = [4, 10].map(|bytes| MemoryBlock::zeroed(bytes).whole());
     let tickets = rooms.each_ref().map(|room| transport.post_receive(0, TAG, room));
     let [first, second] = tickets.map(|ticket| ticket.expect("posted"));
     // Waiting for the second one finds what is wrong with the first.
@@ -210,7 +212,7 @@ pub(super) fn wrong_length() {
         assert!(matches!(error, CommError::Length { expected: 4, got: 5, peer: 0, .. }), "{error}");
     }
     assert!(transport.is_done(second).is_err() && transport.receive_any(0, TAG).is_err());
-    assert!(transport.enter(&Call::here("program", 1)).is_err());
+    assert!(transport.enter(&CollectiveSignature::here("program", 1)).is_err());
     println!("rank 1 took nothing more");
 }
 
@@ -246,7 +248,7 @@ pub(super) fn starts() {
 }
 
 /// Waits until something comes, however often it is late.
-fn patiently<T>(mut wait: impl FnMut() -> Result<T, CommError>) -> T {
+fn retry_late<T>(mut wait: impl FnMut() -> Result<T, CommError>) -> T {
     loop {
         match wait() {
             Err(CommError::Late { .. }) => {}
@@ -260,26 +262,26 @@ pub(super) fn late_then_taken() {
     enter(&mut transport);
     let (go, done) = (Tag(1), Tag(2));
     if transport.rank() == 0 {
-        patiently(|| transport.receive_any(1, go));
+        retry_late(|| transport.receive_any(1, go));
         let sends = [(1, 5000), (2, 5000), (3, 10), (4, 10)]
             .map(|(message, bytes)| transport.post_send(1, TAG, &body(message, bytes)))
             .map(|ticket| ticket.expect("posted"));
-        sends.into_iter().for_each(|ticket| patiently(|| transport.wait(ticket)));
-        return drop(patiently(|| transport.receive_any(1, done)));
+        sends.into_iter().for_each(|ticket| retry_late(|| transport.wait(ticket)));
+        return drop(retry_late(|| transport.receive_any(1, done)));
     }
-    let room = Memory::zeroed(5000).whole();
+    let room = MemoryBlock::zeroed(5000).whole();
     let ticket = transport.post_receive(0, TAG, &room).expect("posted");
     assert!(matches!(transport.wait(ticket), Err(CommError::Late { peer: 0, .. })));
     assert!(matches!(transport.receive_any(0, TAG), Err(CommError::Late { peer: 0, .. })));
     let _ = transport.post_send(0, go, &body(0, 0)).expect("posted");
-    // The room that was left by the one who gave up is used by the next one.
-    let other = Memory::zeroed(5000).whole();
+    // The room that a receive in vain has left is used by the next one.
+    let other = MemoryBlock::zeroed(5000).whole();
     let next = transport.post_receive(0, TAG, &other).expect("posted");
-    patiently(|| transport.wait(next));
-    patiently(|| transport.wait(ticket));
+    retry_late(|| transport.wait(next));
+    retry_late(|| transport.wait(ticket));
     assert_eq!((differs(&room, 1), differs(&other, 2)), (None, None));
     for message in [3, 4] {
-        let vector = patiently(|| transport.receive_any(0, TAG));
+        let vector = retry_late(|| transport.receive_any(0, TAG));
         assert_eq!((vector.len(), differs_in(&vector, message)), (10, None));
     }
     println!("rank 1: late, then taken");
@@ -301,7 +303,7 @@ pub(super) fn leftovers() {
     enter(&mut transport);
     let _ = transport.post_send(peer, Tag(1), &body(1, 800)).expect("posted");
     for bytes in [10, 3000] {
-        let room = Memory::zeroed(bytes).whole();
+        let room = MemoryBlock::zeroed(bytes).whole();
         let _ = transport.post_receive(peer, Tag(2), &room).expect("posted");
         let _ = transport.post_receive(rank, Tag(2), &room).expect("posted");
     }
@@ -327,7 +329,7 @@ pub(super) fn posted_then_left() {
     }
     // Long after the other one has left, and longer than the time of grace.
     std::thread::sleep(milliseconds(1000));
-    let room = Memory::zeroed(3).whole();
+    let room = MemoryBlock::zeroed(3).whole();
     let ticket = transport.post_receive(0, TAG, &room).expect("posted");
     assert!(matches!(transport.receive_any(0, Tag(9)), Err(CommError::Gone { peer: 0, .. })));
     transport.wait(ticket).expect("sent before");

@@ -4,10 +4,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use pantile_comm_mpi::library;
-use pantile_comm_mpi::relaunch::{Output, is_open_mpi, relaunch};
+use pantile_comm_mpi::relaunch::{LaunchOutput, is_open_mpi, relaunch};
 
 use super::suite::ended;
-use super::{Test, programs};
+use super::{MpiTest, programs};
 
 /// A program that every rank runs, and what has to come out of it.
 struct Scenario {
@@ -175,19 +175,19 @@ const SCENARIOS: &[Scenario] = &[
     },
 ];
 
-pub(super) fn tests() -> Vec<Test> {
-    let mut tests: Vec<Test> = SCENARIOS
+pub(super) fn tests() -> Vec<MpiTest> {
+    let mut tests: Vec<MpiTest> = SCENARIOS
         .iter()
         .flat_map(|scenario| scenario.sizes.iter().map(move |size| (scenario, *size)))
         // Other launchers end ranks without a core of their own slowly.
         .filter(|(_, size)| *size <= 2 || is_open_mpi())
-        .map(|(scenario, size)| Test {
+        .map(|(scenario, size)| MpiTest {
             name: format!("{}, {size} ranks", scenario.name),
             run: Box::new(move || judge(scenario, size)),
         })
         .collect();
-    tests.push(Test { name: "a rank that hangs is stopped".to_owned(), run: Box::new(hangs) });
-    tests.push(Test { name: "a launcher of another MPI".to_owned(), run: Box::new(foreign) });
+    tests.push(MpiTest { name: "a rank that hangs is stopped".to_owned(), run: Box::new(hangs) });
+    tests.push(MpiTest { name: "a launcher of another MPI".to_owned(), run: Box::new(foreign) });
     tests
 }
 
@@ -204,7 +204,7 @@ fn foreign() -> Result<(), String> {
         command.args(["rank", "program", "starts"]).envs([(size, count), (rank, "0")]);
         command.output().map_err(|error| error.to_string())
     };
-    // One of one is alone, whoever started it.
+    // A world of one rank is alone, whatever started it.
     let output = started("1")?;
     if !output.status.success() {
         return Err(format!("one of one was refused\n{output:?}"));
@@ -214,7 +214,7 @@ fn foreign() -> Result<(), String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let says = [&format!("{size}=2"), &format!("with the launcher of {library},")];
     match says.into_iter().find(|words| !said.contains(words.as_str())) {
-        Some(words) => Err(format!("nobody said `{words}`\n{output:?}")),
+        Some(words) => Err(format!("no rank printed `{words}`\n{output:?}")),
         None if output.status.code() == Some(1) => Ok(()),
         None => Err(format!("expected exit code 1\n{output:?}")),
     }
@@ -232,7 +232,7 @@ pub(super) fn program(name: &str) {
     (scenario.expect("a program of that name").program)();
 }
 
-fn launch(name: &str, size: usize, limit: Duration) -> Result<Output, String> {
+fn launch(name: &str, size: usize, limit: Duration) -> Result<LaunchOutput, String> {
     let outputs = relaunch(&[size], &["rank", "program", name], limit);
     outputs.map_err(|error| error.to_string())?.pop().ok_or_else(String::new)
 }
@@ -242,7 +242,7 @@ fn judge(scenario: &Scenario, size: usize) -> Result<(), String> {
     ended(&output, scenario.fails)?;
     let said = |text: &&str| output.stdout.contains(*text) || output.stderr.contains(*text);
     match scenario.says.iter().find(|text| !said(text)) {
-        Some(text) => Err(format!("nobody said `{text}`\n{output}")),
+        Some(text) => Err(format!("no rank printed `{text}`\n{output}")),
         None => Ok(()),
     }
 }

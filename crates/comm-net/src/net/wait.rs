@@ -1,21 +1,22 @@
-//! How a rank waits: it looks again and again for a while, then sleeps until something comes.
+//! How a rank waits: it spins for a while, then sleeps in `poll` until something comes.
 
 use std::sync::{Arc, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use pantile_comm::{Call, CommError, Rank, Ticket};
+use pantile_comm::threads::Spin;
+use pantile_comm::{CollectiveSignature, CommError, Rank, Ticket};
 
-use super::Shared;
-use super::clock::{Clock, NAP, Patience};
-use super::desk::{Desk, State, Task};
+use super::NetShared;
+use super::clock::{WAIT_INTERVAL, WaitClock, WaitLimits};
+use super::connection_state::{ConnectionState, PendingTicket, TicketState};
 use super::peer::Presence;
-use crate::poll::{self, Bell, Interest};
+use crate::poll::{self, Interest, SelfPipe};
 
-/// How long a rank looks before it sleeps: waking up costs about five microseconds, so this is
+/// How long a rank spins before it sleeps: waking up costs about five microseconds, so this is
 /// about what a short exchange takes.
-const SPIN: Duration = Duration::from_micros(20);
+const SPIN: Spin = Spin::yielding(Duration::from_micros(20));
 
-impl Desk {
+impl ConnectionState {
     /// What became of a ticket, if that is known; its task stays.
     pub(crate) fn outcome(&mut self, ticket: Ticket) -> Option<Result<(), CommError>> {
         if let Err(error) = self.check() {
@@ -23,10 +24,10 @@ impl Desk {
         }
         let Some(task) = self.tasks.get(&ticket) else { return Some(Ok(())) };
         match &task.state {
-            State::Done => Some(Ok(())),
-            State::Failed(error) => Some(Err(error.clone())),
-            State::Waiting if self.is_there(task.peer) => None,
-            State::Waiting => self.outcome_of_gone(ticket),
+            TicketState::Done => Some(Ok(())),
+            TicketState::Failed(error) => Some(Err(error.clone())),
+            TicketState::Waiting if self.is_there(task.peer) => None,
+            TicketState::Waiting => self.outcome_of_gone(ticket),
         }
     }
 
@@ -34,53 +35,55 @@ impl Desk {
         self.peers[peer].as_ref().is_none_or(|peer| peer.presence == Presence::There)
     }
 
-    /// The peer has left. Others may know why: whoever gave up says so before it leaves.
+    /// The peer has left. Others may know why: a rank that gave up says so before it leaves.
     fn outcome_of_gone(&mut self, ticket: Ticket) -> Option<Result<(), CommError>> {
-        self.serve_all();
+        self.progress_all();
         if let Err(error) = self.check() {
             return Some(Err(error));
         }
         let task = self.tasks.get(&ticket)?;
         Some(match &task.state {
-            State::Done => Ok(()),
-            State::Failed(error) => Err(error.clone()),
-            State::Waiting => {
-                let call = Box::new(Call::clone(&self.current()));
+            TicketState::Done => Ok(()),
+            TicketState::Failed(error) => Err(error.clone()),
+            TicketState::Waiting => {
+                let call = Box::new(CollectiveSignature::clone(&self.current()));
                 Err(CommError::Gone { rank: self.rank, call, peer: task.peer })
             }
         })
     }
 }
 
-impl Shared {
+impl NetShared {
     /// Waits for a ticket, and takes its task if it is done.
     pub(crate) fn wait(
         &self,
         ticket: Ticket,
-        patience: &Patience,
-    ) -> Result<Option<Task>, CommError> {
-        let mut desk = self.lock();
-        desk.check()?;
-        let Some(peer) = desk.tasks.get(&ticket).map(|task| task.peer) else { return Ok(None) };
-        let found = match desk.outcome(ticket) {
+        limits: &WaitLimits,
+    ) -> Result<Option<PendingTicket>, CommError> {
+        let mut state = self.lock();
+        state.check()?;
+        let Some(peer) = state.tasks.get(&ticket).map(|task| task.peer) else { return Ok(None) };
+        let found = match state.outcome(ticket) {
             Some(found) => found,
             None => {
-                desk.driven = true;
-                let (again, found) = self.wait_driven(desk, (ticket, peer), patience);
-                desk = again;
-                desk.driven = false;
-                desk.waits_for = None;
+                state.driven = true;
+                let (again, found) = self.wait_driven(state, (ticket, peer), limits);
+                state = again;
+                state.driven = false;
+                state.waits_for = None;
                 found
             }
         };
-        if desk.is_behind() {
-            self.attendant_bell.ring();
+        if state.has_pending_writes() {
+            self.progress_wakeup.notify();
         }
         match found {
-            Ok(()) => Ok(desk.tasks.remove(&ticket)),
+            Ok(()) => Ok(state.tasks.remove(&ticket)),
             Err(error) => {
-                if let Some(Task { state: State::Failed(_), .. }) = desk.tasks.get(&ticket) {
-                    desk.tasks.remove(&ticket);
+                if let Some(PendingTicket { state: TicketState::Failed(_), .. }) =
+                    state.tasks.get(&ticket)
+                {
+                    state.tasks.remove(&ticket);
                 }
                 Err(error)
             }
@@ -90,37 +93,36 @@ impl Shared {
     /// Moves messages until the ticket is done; takes and gives back the lock.
     fn wait_driven<'a>(
         &'a self,
-        mut desk: MutexGuard<'a, Desk>,
+        state: MutexGuard<'a, ConnectionState>,
         (ticket, peer): (Ticket, Rank),
-        patience: &Patience,
-    ) -> (MutexGuard<'a, Desk>, Result<(), CommError>) {
-        let started = Instant::now();
-        loop {
-            desk.serve(peer);
-            if let Some(found) = desk.outcome(ticket) {
-                return (desk, found);
-            }
-            if started.elapsed() >= SPIN {
-                break;
-            }
-            drop(desk);
-            // With more ranks than cores the one waited for may need this very core.
-            std::thread::yield_now();
-            desk = self.lock();
+        limits: &WaitLimits,
+    ) -> (MutexGuard<'a, ConnectionState>, Result<(), CommError>) {
+        // Without the lock while it yields: the progress thread and other callers may need it.
+        let mut held = Some(state);
+        let found = SPIN.until(|| {
+            let mut state = held.take().unwrap_or_else(|| self.lock());
+            state.progress_peer(peer);
+            let found = state.outcome(ticket)?;
+            held = Some(state);
+            Some(found)
+        });
+        let mut state = held.take().unwrap_or_else(|| self.lock());
+        if let Some(found) = found {
+            return (state, found);
         }
-        desk.waits_for = Some(peer);
-        let mut clock = Clock::new(&mut desk, peer);
-        let mut ready: Vec<Rank> = (0..desk.peers.len()).collect();
+        state.waits_for = Some(peer);
+        let mut clock = WaitClock::new(&mut state, peer);
+        let mut ready: Vec<Rank> = (0..state.peers.len()).collect();
         loop {
-            ready.retain(|from| desk.serve(*from));
-            if let Some(found) = desk.outcome(ticket) {
-                return (desk, found);
+            ready.retain(|from| state.progress_peer(*from));
+            if let Some(found) = state.outcome(ticket) {
+                return (state, found);
             }
-            if let Err(error) = clock.look(&mut desk, patience) {
-                return (desk, Err(error));
+            if let Err(error) = clock.look(&mut state, limits) {
+                return (state, Err(error));
             }
             if ready.is_empty() {
-                desk = self.sleep(desk, &mut ready);
+                state = self.sleep(state, &mut ready);
             }
         }
     }
@@ -128,29 +130,29 @@ impl Shared {
     /// Sleeps without the lock until something comes; adds the ranks for whom something is to do.
     pub(crate) fn sleep<'a>(
         &'a self,
-        desk: MutexGuard<'a, Desk>,
+        state: MutexGuard<'a, ConnectionState>,
         ready: &mut Vec<Rank>,
-    ) -> MutexGuard<'a, Desk> {
-        let interests = desk.interests();
-        drop(desk);
-        self.watch(&self.rank_bell, &interests, NAP, ready);
+    ) -> MutexGuard<'a, ConnectionState> {
+        let interests = state.interests();
+        drop(state);
+        self.watch(&self.rank_wakeup, &interests, WAIT_INTERVAL, ready);
         self.lock()
     }
 
-    /// Sleeps until a bell rings or something happens on the sockets of these ranks.
+    /// Sleeps until the pipe is notified or something happens on the sockets of these ranks.
     fn watch(
         &self,
-        bell: &Bell,
+        pipe: &SelfPipe,
         interests: &[(Rank, Interest)],
         longest: Duration,
         ready: &mut Vec<Rank>,
     ) {
-        let mut watched = vec![poll::watch_bell(bell)];
+        let mut watched = vec![poll::watch_pipe(pipe)];
         let wire = |(rank, _): &(Rank, Interest)| self.wires[*rank].as_ref();
         let sockets = interests.iter().filter_map(|pair| Some((wire(pair)?, pair.1)));
         watched.extend(sockets.map(|(wire, interest)| poll::watch(wire.socket(), interest)));
         poll::poll(&mut watched, longest);
-        bell.hush();
+        pipe.drain();
         let happened = watched[1..].iter().map(|socket| !socket.revents().is_empty());
         let ranks = interests.iter().zip(happened).filter(|(_, happened)| *happened);
         ready.extend(ranks.map(|((rank, _), _)| *rank));
@@ -158,22 +160,23 @@ impl Shared {
 }
 
 /// The thread that moves messages while the rank computes.
-pub(crate) fn attend(shared: &Arc<Shared>) {
+pub(crate) fn progress_loop(shared: &Arc<NetShared>) {
     /// A pause while the rank moves its messages itself: so often at most this thread gets in the
     /// way of it.
     const PAUSE: Duration = Duration::from_millis(1);
-    /// Longest sleep; it is rung for.
+    /// Longest sleep; a notification ends it earlier.
     const SLEEP: Duration = Duration::from_secs(1);
     let mut ready: Vec<Rank> = Vec::new();
-    let mut desk = shared.lock();
-    while !desk.closed {
-        let pause = desk.driven;
+    let mut state = shared.lock();
+    while !state.closed {
+        let pause = state.driven;
         if !pause {
-            ready.retain(|from| desk.serve(*from));
+            ready.retain(|from| state.progress_peer(*from));
         }
-        let interests = desk.interests();
-        drop(desk);
-        // Who drives serves those whose sockets tell; what was read ahead of others waits here.
+        let interests = state.interests();
+        drop(state);
+        // The rank's thread serves the peers whose sockets tell; what was read ahead of others
+        // waits here.
         let longest = match (pause, ready.is_empty()) {
             (_, true) => SLEEP,
             (true, false) => 10 * PAUSE,
@@ -182,9 +185,9 @@ pub(crate) fn attend(shared: &Arc<Shared>) {
         if pause {
             std::thread::sleep(PAUSE);
         }
-        shared.watch(&shared.attendant_bell, &interests, longest, &mut ready);
+        shared.watch(&shared.progress_wakeup, &interests, longest, &mut ready);
         ready.sort_unstable();
         ready.dedup();
-        desk = shared.lock();
+        state = shared.lock();
     }
 }

@@ -2,7 +2,7 @@
 
 use pantile_comm::conformance;
 use pantile_comm_net::Security;
-use pantile_comm_net::keys::{Authority, Role};
+use pantile_comm_net::keys::{Authority, CertificateRole};
 
 /// One rank, a pair, an odd and an even number, more ranks than this machine may have cores.
 const SIZES: [usize; 5] = [1, 2, 3, 4, 6];
@@ -23,5 +23,5 @@ fn plain_connections_conform() {
 fn protected_connections_conform() {
     let authority = Authority::generate().unwrap();
     let names = vec!["127.0.0.1".to_owned()];
-    check(&Security::Tls(authority.tls(&names, Role::Server).unwrap()));
+    check(&Security::Tls(authority.tls(&names, CertificateRole::Server).unwrap()));
 }

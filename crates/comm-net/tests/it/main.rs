@@ -3,5 +3,5 @@
 
 mod common;
 mod conformance;
-mod doors;
+mod connections;
 mod worlds;

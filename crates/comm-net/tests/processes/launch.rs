@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pantile_comm::Options;
-use pantile_comm_net::{Hub, HubOptions, Net, Seat, Secret, Security, random_id};
+use pantile_comm_net::{JoinConfig, Listener, ListenerOptions, Net, Secret, Security, random_id};
 
 /// No launch takes longer, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -19,12 +19,12 @@ pub(super) struct Ended {
 }
 
 /// A process that is ended with the launcher.
-struct Rank {
+struct RankProcess {
     child: Child,
     out: Option<BufReader<ChildStdout>>,
 }
 
-impl Drop for Rank {
+impl Drop for RankProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -39,9 +39,9 @@ pub(super) fn launch(size: usize, args: &[&str]) -> Result<Vec<Ended>, String> {
         command.arg("rank").args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let out = BufReader::new(child.stdout.take().ok_or("no output")?);
-        Ok(Rank { child, out: Some(out) })
+        Ok(RankProcess { child, out: Some(out) })
     };
-    let mut ranks = (0..size).map(start).collect::<Result<Vec<Rank>, String>>()?;
+    let mut ranks = (0..size).map(start).collect::<Result<Vec<RankProcess>, String>>()?;
     let mut addresses = Vec::new();
     for rank in &mut ranks {
         let mut line = String::new();
@@ -52,8 +52,8 @@ pub(super) fn launch(size: usize, args: &[&str]) -> Result<Vec<Ended>, String> {
     let world = random_id().map_err(|error| error.to_string())?;
     let secret = Secret::random().map_err(|error| error.to_string())?.to_hex();
     for (number, rank) in ranks.iter_mut().enumerate() {
-        let mut input = rank.child.stdin.take().ok_or("no input")?;
-        writeln!(input, "{world} {secret} {number} {}", addresses.join(" "))
+        let mut reader = rank.child.stdin.take().ok_or("no input")?;
+        writeln!(reader, "{world} {secret} {number} {}", addresses.join(" "))
             .map_err(|error| error.to_string())?;
     }
     let started = Instant::now();
@@ -62,7 +62,7 @@ pub(super) fn launch(size: usize, args: &[&str]) -> Result<Vec<Ended>, String> {
     readers.into_iter().map(|reader| reader.join().map_err(|_| "a reader panicked")?).collect()
 }
 
-fn finish(mut rank: Rank, started: Instant) -> Result<Ended, String> {
+fn finish(mut rank: RankProcess, started: Instant) -> Result<Ended, String> {
     let id = rank.child.id();
     let (sender, lines) = std::sync::mpsc::channel();
     let Some(out) = rank.out.take() else { return Err("output is read once".to_owned()) };
@@ -84,17 +84,17 @@ fn finish(mut rank: Rank, started: Instant) -> Result<Ended, String> {
 }
 
 /// This process is a rank: it says where it listens, and hears where the others do.
-pub(super) fn join(options: &Options, hub_options: HubOptions) -> Net {
-    let hub = Hub::listen("127.0.0.1:0", Security::Plain, hub_options).unwrap();
-    println!("{}", hub.address());
+pub(super) fn join(options: &Options, listener_options: ListenerOptions) -> Net {
+    let listener = Listener::listen("127.0.0.1:0", Security::Plain, listener_options).unwrap();
+    println!("{}", listener.address());
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
     let words: Vec<&str> = line.split_whitespace().collect();
-    let seat = Seat {
+    let config = JoinConfig {
         world: words[0].parse().unwrap(),
         secret: Secret::from_hex(words[1]).unwrap(),
         rank: words[2].parse().unwrap(),
         addresses: words[3..].iter().map(|word| (*word).to_owned()).collect(),
     };
-    hub.join(&seat, options).unwrap()
+    listener.join(&config, options).unwrap()
 }

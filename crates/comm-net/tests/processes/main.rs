@@ -1,4 +1,4 @@
-//! Worlds of processes: this program starts itself again once per rank, and looks at what comes out.
+//! Worlds of processes: this program starts itself again once per rank, and checks what comes out.
 //!
 //! `cargo test -p pantile-comm-net --test processes -- killed '3 ranks'` runs what has one of these
 //! texts in its name.
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// One launch, and what is wrong with what came out.
-struct Test {
+struct ProcessTest {
     name: String,
     run: Box<dyn Fn() -> Result<(), String>>,
 }

@@ -3,15 +3,17 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use pantile_comm::{Call, Communicator, Memory, Options, Piece, Tag, Transport};
-use pantile_comm_net::{HubOptions, Net};
+use pantile_comm::{
+    CollectiveSignature, Communicator, MemoryBlock, MemorySlice, Options, Tag, Transport,
+};
+use pantile_comm_net::{ListenerOptions, Net};
 use pantile_testkit::timing::SOON;
 
-use super::Test;
+use super::ProcessTest;
 use super::launch::{join, launch};
 
 /// A program that every rank runs, and what has to come out of it.
-struct Program {
+struct TestProgram {
     name: &'static str,
     size: usize,
     run: fn(Net),
@@ -24,8 +26,8 @@ struct Program {
 const LONG: Duration = Duration::from_secs(600);
 const SECOND: Duration = Duration::from_secs(1);
 
-const PROGRAMS: &[Program] = &[
-    Program {
+const PROGRAMS: &[TestProgram] = &[
+    TestProgram {
         name: "a rank is killed",
         size: 3,
         run: killed,
@@ -33,7 +35,7 @@ const PROGRAMS: &[Program] = &[
         silence: LONG,
         says: &["in time: rank 2"],
     },
-    Program {
+    TestProgram {
         name: "a rank is killed in the middle of a message",
         size: 2,
         run: killed_sending,
@@ -41,7 +43,7 @@ const PROGRAMS: &[Program] = &[
         silence: LONG,
         says: &["in time: rank 1"],
     },
-    Program {
+    TestProgram {
         name: "a rank is stopped",
         size: 3,
         run: stopped,
@@ -49,7 +51,7 @@ const PROGRAMS: &[Program] = &[
         silence: SECOND,
         says: &["in time: rank 2", "which did not answer"],
     },
-    Program {
+    TestProgram {
         name: "a rank computes for longer than the deadline and the silence",
         size: 2,
         run: computes,
@@ -57,7 +59,7 @@ const PROGRAMS: &[Program] = &[
         silence: SECOND,
         says: &["all is well"],
     },
-    Program {
+    TestProgram {
         name: "a rank computes within the same call",
         size: 3,
         run: computes_inside,
@@ -65,15 +67,15 @@ const PROGRAMS: &[Program] = &[
         silence: SECOND,
         says: &["all is well"],
     },
-    Program {
+    TestProgram {
         name: "ranks wait in a circle",
         size: 3,
-        run: circle,
+        run: cycle,
         deadline: SECOND,
         silence: LONG,
         says: &["late"],
     },
-    Program {
+    TestProgram {
         name: "what was posted before leaving comes",
         size: 2,
         run: last_words,
@@ -81,7 +83,7 @@ const PROGRAMS: &[Program] = &[
         silence: LONG,
         says: &["all is well"],
     },
-    Program {
+    TestProgram {
         name: "a rank panics",
         size: 2,
         run: panics,
@@ -91,15 +93,15 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
-pub(super) fn tests() -> Vec<Test> {
-    let test = |program: &'static Program| Test {
+pub(super) fn tests() -> Vec<ProcessTest> {
+    let test = |program: &'static TestProgram| ProcessTest {
         name: format!("{}, {} ranks", program.name, program.size),
         run: Box::new(move || judge(program)),
     };
     PROGRAMS.iter().map(test).collect()
 }
 
-fn judge(program: &Program) -> Result<(), String> {
+fn judge(program: &TestProgram) -> Result<(), String> {
     let ranks = launch(program.size, &["program", program.name])?;
     let living: Vec<_> = ranks.iter().filter(|rank| rank.code == Some(0)).collect();
     if living.len() + 1 < program.size {
@@ -107,7 +109,7 @@ fn judge(program: &Program) -> Result<(), String> {
     }
     for words in program.says {
         if let Some(silent) = living.iter().find(|rank| !rank.printed.contains(words)) {
-            return Err(format!("nobody said `{words}`: {silent:?} of {ranks:?}"));
+            return Err(format!("no rank printed `{words}`: {silent:?} of {ranks:?}"));
         }
     }
     Ok(())
@@ -118,15 +120,16 @@ pub(super) fn run(name: &str) {
     let program = PROGRAMS.iter().find(|program| program.name == name);
     let program = program.expect("a program of that name");
     let options = Options::default().with_deadline(program.deadline);
-    (program.run)(join(&options, HubOptions::default().with_silence(program.silence)));
+    (program.run)(join(&options, ListenerOptions::default().with_silence(program.silence)));
 }
 
 /// Waits in vain for the last rank, and says whom the error blames.
 fn wait_for_last(net: Net) {
     let (last, started) = (net.size() - 1, Instant::now());
     let mut world = Communicator::new(Box::new(net));
-    let heard = world.operation(&Call::here("wait", 0), |operation| operation.receive_any(last));
-    assert!(heard.is_err());
+    let reads = world
+        .operation(&CollectiveSignature::here("wait", 0), |operation| operation.receive_any(last));
+    assert!(reads.is_err());
     let in_time = if started.elapsed() < SOON { "in time" } else { "too late" };
     let failure = world.failure().unwrap();
     println!("{in_time}: rank {}: {}", failure.culprit, failure.reason);
@@ -144,8 +147,8 @@ fn killed_sending(mut net: Net) {
     if net.rank() == 0 {
         return wait_for_last(net);
     }
-    net.enter(&Call::here("wait", 0)).unwrap();
-    let _ = net.post_send(0, Tag(0), &Memory::zeroed(256 << 20).whole()).unwrap();
+    net.enter(&CollectiveSignature::here("wait", 0)).unwrap();
+    let _ = net.post_send(0, Tag(0), &MemoryBlock::zeroed(256 << 20).whole()).unwrap();
     // Long enough for the first bytes, too short for all of them.
     std::thread::sleep(Duration::from_millis(5));
     std::process::abort();
@@ -164,7 +167,7 @@ fn stopped(net: Net) {
 }
 
 fn barrier(world: &mut Communicator) {
-    world.barrier(&Call::here("barrier", 0)).unwrap();
+    world.barrier(&CollectiveSignature::here("barrier", 0)).unwrap();
 }
 
 fn computes(net: Net) {
@@ -177,39 +180,41 @@ fn computes(net: Net) {
     println!("all is well");
 }
 
-/// Rank 0 waits for rank 1, which waits for rank 2, which takes its time: nobody is late.
+/// Rank 0 waits for rank 1, which waits for rank 2, which takes its time: none is late.
 fn computes_inside(net: Net) {
     let mut world = Communicator::new(Box::new(net));
     let (rank, size) = (world.rank(), world.size());
-    let done = world.operation(&Call::here("chain", 0), |operation| {
+    let done = world.operation(&CollectiveSignature::here("chain", 0), |operation| {
         match rank + 1 == size {
             true => std::thread::sleep(4 * SECOND),
             false => drop(operation.receive_any(rank + 1)?),
         }
         match rank {
             0 => Ok(()),
-            _ => operation.send(rank - 1, &Piece::copied_from(b"go")),
+            _ => operation.send(rank - 1, &MemorySlice::copied_from(b"go")),
         }
     });
     done.unwrap();
     println!("all is well");
 }
 
-/// All in the same call, each waits for the next: nobody is elsewhere, and nobody will ever send.
-fn circle(net: Net) {
+/// All in the same call, each waits for the next: none is in another call, and none will ever send.
+fn cycle(net: Net) {
     let mut world = Communicator::new(Box::new(net));
     let next = (world.rank() + 1) % world.size();
-    let heard = world.operation(&Call::here("circle", 0), |operation| operation.receive_any(next));
-    println!("late: {}", heard.unwrap_err());
+    let reads = world.operation(&CollectiveSignature::here("circle", 0), |operation| {
+        operation.receive_any(next)
+    });
+    println!("late: {}", reads.unwrap_err());
 }
 
 fn last_words(mut net: Net) {
-    net.enter(&Call::here("last words", 0)).unwrap();
+    net.enter(&CollectiveSignature::here("last words", 0)).unwrap();
     let large = vec![7; 32 << 20];
     if net.rank() == 0 {
         for _ in 0..3 {
-            let _ = net.post_send(1, Tag(0), &Piece::copied_from(&large)).unwrap();
-            let _ = net.post_send(1, Tag(0), &Piece::copied_from(b"small")).unwrap();
+            let _ = net.post_send(1, Tag(0), &MemorySlice::copied_from(&large)).unwrap();
+            let _ = net.post_send(1, Tag(0), &MemorySlice::copied_from(b"small")).unwrap();
         }
     } else {
         for _ in 0..3 {
@@ -224,6 +229,7 @@ fn last_words(mut net: Net) {
 fn panics(net: Net) {
     let mut world = Communicator::new(Box::new(net));
     assert_eq!(world.rank(), 0, "rank 1 does not like this");
-    let heard = world.operation(&Call::here("wait", 0), |operation| operation.receive_any(1));
-    println!("{}", heard.unwrap_err());
+    let reads = world
+        .operation(&CollectiveSignature::here("wait", 0), |operation| operation.receive_any(1));
+    println!("{}", reads.unwrap_err());
 }

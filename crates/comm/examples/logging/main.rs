@@ -11,15 +11,15 @@ use std::sync::PoisonError;
 use std::thread;
 
 use pantile_comm::threads::Threads;
-use pantile_comm::{Call, CommError, Communicator, Options, Piece};
+use pantile_comm::{CollectiveSignature, CommError, Communicator, MemorySlice, Options};
 
 use transport::{Log, Logging};
 
 /// Every rank sends its number to the next one around the ring, and gives the number that it got.
 fn ring(communicator: &mut Communicator) -> Result<Vec<u8>, CommError> {
     let (rank, size) = (communicator.rank(), communicator.size());
-    let own = Piece::copied_from(rank.to_string().as_bytes());
-    communicator.operation(&Call::here("ring", 0), |operation| {
+    let own = MemorySlice::copied_from(rank.to_string().as_bytes());
+    communicator.operation(&CollectiveSignature::here("ring", 0), |operation| {
         operation.send((rank + 1) % size, &own)?;
         operation.receive_any((rank + size - 1) % size)
     })

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pantile_comm::{
-    Call, CommError, Failure, Piece, Rank, Scattered, Tag, Ticket, Transport, Windows,
+    CollectiveSignature, CommError, Failure, IoVec, MemorySlice, Rank, Tag, Ticket, Transport,
+    Windows,
 };
 
 /// What a rank did with a message.
@@ -87,7 +88,7 @@ impl<T: Transport> Transport for Logging<T> {
         self.inner.run_bytes()
     }
 
-    fn enter(&mut self, call: &Call) -> Result<(), CommError> {
+    fn enter(&mut self, call: &CollectiveSignature) -> Result<(), CommError> {
         self.call = call.to_string();
         self.inner.enter(call)
     }
@@ -97,34 +98,39 @@ impl<T: Transport> Transport for Logging<T> {
         self.inner.leave();
     }
 
-    fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError> {
+    fn post_send(&mut self, to: Rank, tag: Tag, body: &MemorySlice) -> Result<Ticket, CommError> {
         self.note(Action::Send, to, tag, Some(body.len()));
         self.inner.post_send(to, tag, body)
     }
 
-    fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError> {
+    fn post_receive(
+        &mut self,
+        from: Rank,
+        tag: Tag,
+        room: &MemorySlice,
+    ) -> Result<Ticket, CommError> {
         self.note(Action::Receive, from, tag, Some(room.len()));
         self.inner.post_receive(from, tag, room)
     }
 
-    fn post_send_scattered(
+    fn post_send_vectored(
         &mut self,
         to: Rank,
         tag: Tag,
-        body: &Scattered,
+        body: &IoVec,
     ) -> Result<Ticket, CommError> {
         self.note(Action::Send, to, tag, Some(body.len()));
-        self.inner.post_send_scattered(to, tag, body)
+        self.inner.post_send_vectored(to, tag, body)
     }
 
-    fn post_receive_scattered(
+    fn post_receive_vectored(
         &mut self,
         from: Rank,
         tag: Tag,
-        room: &Scattered,
+        room: &IoVec,
     ) -> Result<Ticket, CommError> {
         self.note(Action::Receive, from, tag, Some(room.len()));
-        self.inner.post_receive_scattered(from, tag, room)
+        self.inner.post_receive_vectored(from, tag, room)
     }
 
     fn wait(&mut self, ticket: Ticket) -> Result<(), CommError> {
@@ -140,7 +146,7 @@ impl<T: Transport> Transport for Logging<T> {
         self.inner.receive_any(from, tag)
     }
 
-    // Ranks that look at each other's memory would send nothing: without windows everything is a
+    // Ranks that read each other's memory would send nothing: without windows everything is a
     // message, and is logged.
     fn windows(&mut self) -> Option<&mut dyn Windows> {
         None

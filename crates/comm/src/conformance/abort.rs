@@ -1,38 +1,60 @@
-//! Abort: one rank gives up, and nobody is left waiting.
+//! Abort: one rank gives up, and no rank is left waiting.
 
 use std::sync::Arc;
 
-use super::subject::{Subject, Verdict, claim};
-use super::{ANY, Body, Case, MANY, expect};
-use crate::{Call, CommError, Failure, Memory, Piece, Tag, Ticket, Transport};
+use super::subject::{CaseVerdict, Subject, claim};
+use super::{ANY, CaseBody, ConformanceCase, MANY, expect};
+use crate::{
+    CollectiveSignature, CommError, Failure, MemoryBlock, MemorySlice, Tag, Ticket, Transport,
+};
 
-pub(super) const CASES: &[Case] = &[
-    Case { name: "abort ends receives", ranks: MANY, body: Body::Ends(in_receive) },
-    Case { name: "abort ends receives of others", ranks: MANY, body: Body::Ends(in_ring) },
-    Case { name: "abort ends looks", ranks: MANY, body: Body::Ends(in_look) },
-    Case { name: "abort ends closes", ranks: MANY, body: Body::Ends(in_close) },
-    Case { name: "abort ends asking", ranks: MANY, body: Body::Ends(in_polling) },
-    Case { name: "abort before others enter", ranks: MANY, body: Body::Ends(before_enter) },
-    Case { name: "abort while nobody waits for it", ranks: MANY, body: Body::Ends(in_no_call) },
-    Case { name: "after abort nothing works", ranks: ANY, body: Body::Ends(nothing_works) },
-    Case { name: "the first failure wins", ranks: MANY, body: Body::Ends(first_wins) },
+pub(super) const CASES: &[ConformanceCase] = &[
+    ConformanceCase { name: "abort ends receives", ranks: MANY, body: CaseBody::Ends(in_receive) },
+    ConformanceCase {
+        name: "abort ends receives of others",
+        ranks: MANY,
+        body: CaseBody::Ends(in_ring),
+    },
+    ConformanceCase { name: "abort ends looks", ranks: MANY, body: CaseBody::Ends(in_look) },
+    ConformanceCase { name: "abort ends closes", ranks: MANY, body: CaseBody::Ends(in_close) },
+    ConformanceCase { name: "abort ends asking", ranks: MANY, body: CaseBody::Ends(in_polling) },
+    ConformanceCase {
+        name: "abort before others enter",
+        ranks: MANY,
+        body: CaseBody::Ends(before_enter),
+    },
+    ConformanceCase {
+        name: "abort while no rank waits for it",
+        ranks: MANY,
+        body: CaseBody::Ends(in_no_call),
+    },
+    ConformanceCase {
+        name: "after abort nothing works",
+        ranks: ANY,
+        body: CaseBody::Ends(nothing_works),
+    },
+    ConformanceCase {
+        name: "the first failure wins",
+        ranks: MANY,
+        body: CaseBody::Ends(first_wins),
+    },
 ];
 
 /// The failure that rank 0 aborts with.
-fn failure(call: &Call) -> Failure {
+fn failure(call: &CollectiveSignature) -> Failure {
     let reason = "the disk is full".to_owned();
     Failure { culprit: 0, call: Some(call.clone()), reason }
 }
 
 /// The error tells of the failure of rank 0, as it was given.
 #[track_caller]
-fn told(error: &CommError, rank: usize, call: &Call) -> Verdict {
+fn told(error: &CommError, rank: usize, call: &CollectiveSignature) -> CaseVerdict {
     expect::failed(error, rank, 0)?;
     let holds = matches!(error, CommError::Failed { failure, .. } if same(failure, call));
     claim(holds, &format!("got {error:?}"))
 }
 
-fn same(failure: &Failure, call: &Call) -> bool {
+fn same(failure: &Failure, call: &CollectiveSignature) -> bool {
     let known = failure.call.as_ref().is_some_and(|told| expect::is(told, call));
     failure.culprit == 0 && known && failure.reason == "the disk is full"
 }
@@ -40,9 +62,9 @@ fn same(failure: &Failure, call: &Call) -> bool {
 /// Rank 0 hears that all others are about to wait, and aborts; they `wait` in vain.
 fn while_waiting(
     mut transport: Box<dyn Transport>,
-    call: &Call,
+    call: &CollectiveSignature,
     wait: fn(&mut dyn Transport) -> Result<(), CommError>,
-) -> Verdict {
+) -> CaseVerdict {
     let mut subject = Subject::new(&mut *transport);
     subject.enter(call)?;
     if subject.rank() == 0 {
@@ -63,44 +85,44 @@ fn while_waiting(
     claim(known.is_some_and(|known| same(&known, call)), "the failure is not known")
 }
 
-fn in_receive(transport: Box<dyn Transport>) -> Verdict {
-    let call = Call::here("waits for rank 0", 1);
+fn in_receive(transport: Box<dyn Transport>) -> CaseVerdict {
+    let call = CollectiveSignature::here("waits for rank 0", 1);
     while_waiting(transport, &call, |transport| transport.receive_any(0, Tag(0)).map(drop))
 }
 
-fn in_ring(transport: Box<dyn Transport>) -> Verdict {
+fn in_ring(transport: Box<dyn Transport>) -> CaseVerdict {
     // All others wait for each other.
-    while_waiting(transport, &Call::here("waits in a ring", 1), |transport| {
+    while_waiting(transport, &CollectiveSignature::here("waits in a ring", 1), |transport| {
         let next = 1 + transport.rank() % (transport.size() - 1);
         let next = if transport.size() == 2 { 0 } else { next };
-        let room = Memory::zeroed(100).whole();
+        let room = MemoryBlock::zeroed(100).whole();
         let ticket = transport.post_receive(next, Tag(0), &room)?;
         transport.wait(ticket)
     })
 }
 
-fn in_look(transport: Box<dyn Transport>) -> Verdict {
-    while_waiting(transport, &Call::here("looks at rank 0", 1), |transport| {
+fn in_look(transport: Box<dyn Transport>) -> CaseVerdict {
+    while_waiting(transport, &CollectiveSignature::here("looks at rank 0", 1), |transport| {
         match transport.windows() {
-            Some(windows) => windows.look(0).map(drop),
+            Some(windows) => windows.acquire(0).map(drop),
             None => transport.receive_any(0, Tag(0)).map(drop),
         }
     })
 }
 
-fn in_close(transport: Box<dyn Transport>) -> Verdict {
-    while_waiting(transport, &Call::here("shows to rank 0", 1), |transport| {
+fn in_close(transport: Box<dyn Transport>) -> CaseVerdict {
+    while_waiting(transport, &CollectiveSignature::here("shows to rank 0", 1), |transport| {
         let Some(windows) = transport.windows() else {
             return transport.receive_any(0, Tag(0)).map(drop);
         };
-        windows.open(0, &Memory::zeroed(10))?;
+        windows.expose(0, &MemoryBlock::zeroed(10))?;
         windows.close(0)
     })
 }
 
-fn in_polling(transport: Box<dyn Transport>) -> Verdict {
-    while_waiting(transport, &Call::here("asks for a message", 1), |transport| {
-        let ticket = transport.post_receive(0, Tag(0), &Memory::zeroed(1).whole())?;
+fn in_polling(transport: Box<dyn Transport>) -> CaseVerdict {
+    while_waiting(transport, &CollectiveSignature::here("asks for a message", 1), |transport| {
+        let ticket = transport.post_receive(0, Tag(0), &MemoryBlock::zeroed(1).whole())?;
         while !transport.is_done(ticket)? {
             std::thread::yield_now();
         }
@@ -108,8 +130,8 @@ fn in_polling(transport: Box<dyn Transport>) -> Verdict {
     })
 }
 
-fn before_enter(mut transport: Box<dyn Transport>) -> Verdict {
-    let (rank, call) = (transport.rank(), Call::here("gives up", 1));
+fn before_enter(mut transport: Box<dyn Transport>) -> CaseVerdict {
+    let (rank, call) = (transport.rank(), CollectiveSignature::here("gives up", 1));
     if rank == 0 {
         transport.abort(failure(&call));
         return Ok(());
@@ -121,13 +143,13 @@ fn before_enter(mut transport: Box<dyn Transport>) -> Verdict {
     told(&expect::error(one())?, rank, &call)
 }
 
-fn in_no_call(mut transport: Box<dyn Transport>) -> Verdict {
-    let (rank, call) = (transport.rank(), Call::here("gives up", 1));
+fn in_no_call(mut transport: Box<dyn Transport>) -> CaseVerdict {
+    let (rank, call) = (transport.rank(), CollectiveSignature::here("gives up", 1));
     if rank == 0 {
         transport.abort(failure(&call));
         return Ok(());
     }
-    // Sooner or later entering calls fails, though nobody waits for a message. A transport that
+    // Sooner or later entering calls fails, though no rank waits for a message. A transport that
     // learns of failures by messages looks for them here, too.
     while transport.enter(&call).is_ok() {
         transport.leave();
@@ -136,13 +158,13 @@ fn in_no_call(mut transport: Box<dyn Transport>) -> Verdict {
     told(&expect::error(transport.enter(&call))?, rank, &call)
 }
 
-fn nothing_works(mut transport: Box<dyn Transport>) -> Verdict {
-    let (rank, call) = (transport.rank(), Call::here("gives up", 1));
-    let (body, right) = (Piece::copied_from(b"hello"), (rank + 1) % transport.size());
+fn nothing_works(mut transport: Box<dyn Transport>) -> CaseVerdict {
+    let (rank, call) = (transport.rank(), CollectiveSignature::here("gives up", 1));
+    let (body, right) = (MemorySlice::copied_from(b"hello"), (rank + 1) % transport.size());
     let mut post = || {
         transport.enter(&call)?;
         // To itself, so that it has come, and to a peer, and one that never comes.
-        let (here, there) = (Memory::zeroed(5).whole(), Memory::zeroed(5).whole());
+        let (here, there) = (MemoryBlock::zeroed(5).whole(), MemoryBlock::zeroed(5).whole());
         Ok([
             transport.post_receive(rank, Tag(1), &here)?,
             transport.post_send(rank, Tag(1), &body)?,
@@ -163,27 +185,31 @@ fn nothing_works(mut transport: Box<dyn Transport>) -> Verdict {
     refuses_all(&mut *transport, &tickets, &call)
 }
 
-fn refuses_all(transport: &mut dyn Transport, tickets: &[Ticket], call: &Call) -> Verdict {
-    let (rank, piece) = (transport.rank(), Memory::zeroed(1).whole());
+fn refuses_all(
+    transport: &mut dyn Transport,
+    tickets: &[Ticket],
+    call: &CollectiveSignature,
+) -> CaseVerdict {
+    let (rank, slice) = (transport.rank(), MemoryBlock::zeroed(1).whole());
     for &ticket in tickets {
         told(&expect::error(transport.is_done(ticket))?, rank, call)?;
         told(&expect::error(transport.wait(ticket))?, rank, call)?;
     }
     for peer in 0..transport.size() {
-        told(&expect::error(transport.post_send(peer, Tag(0), &piece))?, rank, call)?;
-        told(&expect::error(transport.post_receive(peer, Tag(0), &piece))?, rank, call)?;
+        told(&expect::error(transport.post_send(peer, Tag(0), &slice))?, rank, call)?;
+        told(&expect::error(transport.post_receive(peer, Tag(0), &slice))?, rank, call)?;
         told(&expect::error(transport.receive_any(peer, Tag(0)))?, rank, call)?;
         if let Some(windows) = transport.windows() {
-            told(&expect::error(windows.open(peer, piece.memory()))?, rank, call)?;
-            told(&expect::error(windows.look(peer))?, rank, call)?;
+            told(&expect::error(windows.expose(peer, slice.memory()))?, rank, call)?;
+            told(&expect::error(windows.acquire(peer))?, rank, call)?;
         }
     }
     transport.leave();
     told(&expect::error(transport.enter(call))?, rank, call)
 }
 
-fn first_wins(mut transport: Box<dyn Transport>) -> Verdict {
-    let (rank, call) = (transport.rank(), Call::here("gives up", 1));
+fn first_wins(mut transport: Box<dyn Transport>) -> CaseVerdict {
+    let (rank, call) = (transport.rank(), CollectiveSignature::here("gives up", 1));
     if rank == 0 {
         transport.abort(failure(&call));
     } else {

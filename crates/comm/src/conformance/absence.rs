@@ -1,35 +1,70 @@
 //! Absence: peers that have left, and peers that are busy with something else.
 
-use super::subject::{Subject, Verdict, claim};
-use super::{Body, Case, FEW, MANY, SHORT, expect};
-use crate::{Call, CommError, Communicator, Memory, Operation, Piece, Tag, Transport};
+use super::subject::{CaseVerdict, Subject, claim};
+use super::{CaseBody, ConformanceCase, FEW, MANY, SHORT, expect};
+use crate::{
+    ActiveOperation, CollectiveSignature, CommError, Communicator, MemoryBlock, MemorySlice, Tag,
+    Transport,
+};
 
-pub(super) const CASES: &[Case] = &[
-    Case { name: "a rank leaves at once", ranks: MANY, body: Body::Ends(leaves_at_once) },
-    Case { name: "what was sent before leaving comes", ranks: MANY, body: Body::Ends(last_words) },
-    Case { name: "asking a rank that left", ranks: MANY, body: Body::Ends(no_answer) },
-    Case { name: "nobody looks at a rank that left", ranks: MANY, body: Body::Ends(no_look) },
-    Case { name: "a window to a rank that left closes", ranks: MANY, body: Body::Ends(no_viewer) },
-    Case { name: "a rank leaves in the middle of a chain", ranks: MANY, body: Body::Ends(chain) },
-    Case { name: "ranks wait in different calls", ranks: FEW, body: Body::Ends(late) },
-    Case { name: "ranks look in different calls", ranks: FEW, body: Body::Ends(late_window) },
+pub(super) const CASES: &[ConformanceCase] = &[
+    ConformanceCase {
+        name: "a rank leaves at once",
+        ranks: MANY,
+        body: CaseBody::Ends(leaves_at_once),
+    },
+    ConformanceCase {
+        name: "what was sent before leaving comes",
+        ranks: MANY,
+        body: CaseBody::Ends(last_words),
+    },
+    ConformanceCase {
+        name: "asking a rank that left",
+        ranks: MANY,
+        body: CaseBody::Ends(no_answer),
+    },
+    ConformanceCase {
+        name: "no rank reads the window of a rank that left",
+        ranks: MANY,
+        body: CaseBody::Ends(no_look),
+    },
+    ConformanceCase {
+        name: "a window to a rank that left closes",
+        ranks: MANY,
+        body: CaseBody::Ends(no_viewer),
+    },
+    ConformanceCase {
+        name: "a rank leaves in the middle of a chain",
+        ranks: MANY,
+        body: CaseBody::Ends(chain),
+    },
+    ConformanceCase {
+        name: "ranks wait in different calls",
+        ranks: FEW,
+        body: CaseBody::Ends(late),
+    },
+    ConformanceCase {
+        name: "ranks look in different calls",
+        ranks: FEW,
+        body: CaseBody::Ends(late_window),
+    },
 ];
 
-fn leaves_at_once(transport: Box<dyn Transport>) -> Verdict {
+fn leaves_at_once(transport: Box<dyn Transport>) -> CaseVerdict {
     let (rank, last) = (transport.rank(), transport.size() - 1);
     if rank == last {
         return Ok(());
     }
     let mut world = Communicator::new(transport);
-    let call = Call::here("waits for the last rank", 0);
+    let call = CollectiveSignature::here("waits for the last rank", 0);
     let result = world.operation(&call, |operation| operation.receive_any(last));
     expect::gone(&expect::error(result)?, rank, &call, last)?;
     expect::ended(&mut world, last)
 }
 
-fn last_words(mut transport: Box<dyn Transport>) -> Verdict {
+fn last_words(mut transport: Box<dyn Transport>) -> CaseVerdict {
     let (rank, last) = (transport.rank(), transport.size() - 1);
-    let call = Call::here("last words", 0);
+    let call = CollectiveSignature::here("last words", 0);
     if rank == last {
         let mut subject = Subject::new(&mut *transport);
         subject.enter(&call)?;
@@ -45,7 +80,7 @@ fn last_words(mut transport: Box<dyn Transport>) -> Verdict {
     subject.take(last, 1, b"farewell")?;
     subject.take_any(last, 1, &[7; 100_000])?;
     let error = expect::error(transport.receive_any(last, Tag(1)))?;
-    // Nobody aborts here, so every rank finds out by itself, and again.
+    // No rank aborts here, so every rank finds out by itself, and again.
     let holds = |error: &CommError| match error {
         CommError::Gone { rank: teller, call: told, peer } => {
             (*teller, *peer) == (rank, last) && expect::is(told, &call)
@@ -57,19 +92,19 @@ fn last_words(mut transport: Box<dyn Transport>) -> Verdict {
     claim(holds(&error), &format!("expected that rank {last} has left, got {error:?}"))
 }
 
-fn no_answer(mut transport: Box<dyn Transport>) -> Verdict {
+fn no_answer(mut transport: Box<dyn Transport>) -> CaseVerdict {
     let (rank, last) = (transport.rank(), transport.size() - 1);
-    let call = Call::here("asks the last rank", 0);
+    let call = CollectiveSignature::here("asks the last rank", 0);
     if rank == last {
         return Ok(());
     }
     transport.enter(&call).map_err(|error| error.to_string())?;
-    let room = Memory::zeroed(1).whole();
+    let room = MemoryBlock::zeroed(1).whole();
     let ticket = transport.post_receive(last, Tag(0), &room).map_err(|error| error.to_string())?;
-    // Whoever runs the case ends it if the answer is always no.
+    // The runner of the case ends it if the answer is always no.
     let error = loop {
         match transport.is_done(ticket) {
-            Ok(done) => claim(!done, "a message of nobody")?,
+            Ok(done) => claim(!done, "a message that no rank sent")?,
             Err(error) => break error,
         }
         std::thread::yield_now();
@@ -77,42 +112,43 @@ fn no_answer(mut transport: Box<dyn Transport>) -> Verdict {
     expect::gone(&error, rank, &call, last)
 }
 
-fn no_look(transport: Box<dyn Transport>) -> Verdict {
+fn no_look(transport: Box<dyn Transport>) -> CaseVerdict {
     let (rank, last) = (transport.rank(), transport.size() - 1);
     let mut world = Communicator::new(transport);
     if !world.has_windows() || rank == last {
         return Ok(());
     }
-    let call = Call::here("looks at the last rank", 0);
+    let call = CollectiveSignature::here("looks at the last rank", 0);
     let result = world.operation(&call, |operation| {
-        operation.windows().expect("asked before").look(last).map(drop)
+        operation.windows().expect("asked before").acquire(last).map(drop)
     });
     expect::gone(&expect::error(result)?, rank, &call, last)?;
     expect::ended(&mut world, last)
 }
 
-fn no_viewer(transport: Box<dyn Transport>) -> Verdict {
+fn no_viewer(transport: Box<dyn Transport>) -> CaseVerdict {
     let (rank, last) = (transport.rank(), transport.size() - 1);
     let mut world = Communicator::new(transport);
     if !world.has_windows() || rank == last {
         return Ok(());
     }
-    let (call, memory) = (Call::here("shows to the last rank", 0), Memory::zeroed(10));
+    let (call, memory) =
+        (CollectiveSignature::here("shows to the last rank", 0), MemoryBlock::zeroed(10));
     let result = world.operation(&call, |operation| {
         let windows = operation.windows().expect("asked before");
-        windows.open(last, &memory)?;
+        windows.expose(last, &memory)?;
         windows.close(last)
     });
     expect::gone(&expect::error(result)?, rank, &call, last)?;
-    claim(memory.is_alone(), "somebody still sees the memory of a closed window")?;
+    claim(memory.is_alone(), "a peer still sees the memory of a closed window")?;
     expect::ended(&mut world, last)
 }
 
 /// Each rank waits for its right neighbour; the last one is not there any more.
-fn chain(transport: Box<dyn Transport>) -> Verdict {
+fn chain(transport: Box<dyn Transport>) -> CaseVerdict {
     let (rank, last) = (transport.rank(), transport.size() - 1);
     let mut world = Communicator::new(transport);
-    let before = Call::here("barrier before the chain", 0);
+    let before = CollectiveSignature::here("barrier before the chain", 0);
     let barrier = world.barrier(&before);
     if rank == last {
         return barrier.map_err(|error| error.to_string());
@@ -121,11 +157,11 @@ fn chain(transport: Box<dyn Transport>) -> Verdict {
         // Others found out before this rank was through.
         return expect::failed(&error, rank, last);
     }
-    let call = Call::here("chain", 0);
+    let call = CollectiveSignature::here("chain", 0);
     let result = world.operation(&call, |operation| {
         let body = operation.receive_any(rank + 1)?;
         if rank > 0 {
-            operation.send(rank - 1, &Piece::copied_from(&body))?;
+            operation.send(rank - 1, &MemorySlice::copied_from(&body))?;
         }
         Ok(())
     });
@@ -133,15 +169,21 @@ fn chain(transport: Box<dyn Transport>) -> Verdict {
     expect::ended(&mut world, last)
 }
 
-fn late(transport: Box<dyn Transport>) -> Verdict {
-    let calls = [Call::here("waits for rank 1", 1), Call::here("waits for rank 0", 1)];
+fn late(transport: Box<dyn Transport>) -> CaseVerdict {
+    let calls = [
+        CollectiveSignature::here("waits for rank 1", 1),
+        CollectiveSignature::here("waits for rank 0", 1),
+    ];
     busy(transport, &calls, |operation, from| operation.receive_any(from).map(drop))
 }
 
-fn late_window(transport: Box<dyn Transport>) -> Verdict {
-    let calls = [Call::here("looks at rank 1", 1), Call::here("looks at rank 0", 1)];
+fn late_window(transport: Box<dyn Transport>) -> CaseVerdict {
+    let calls = [
+        CollectiveSignature::here("looks at rank 1", 1),
+        CollectiveSignature::here("looks at rank 0", 1),
+    ];
     busy(transport, &calls, |operation, from| match operation.windows() {
-        Some(windows) => windows.look(from).map(drop),
+        Some(windows) => windows.acquire(from).map(drop),
         None => operation.receive_any(from).map(drop),
     })
 }
@@ -149,9 +191,9 @@ fn late_window(transport: Box<dyn Transport>) -> Verdict {
 /// Ranks 0 and 1 wait for each other in different calls; all others wait for rank 0 in its call.
 fn busy(
     transport: Box<dyn Transport>,
-    calls: &[Call; 2],
-    wait: fn(&mut Operation<'_>, usize) -> Result<(), CommError>,
-) -> Verdict {
+    calls: &[CollectiveSignature; 2],
+    wait: fn(&mut ActiveOperation<'_>, usize) -> Result<(), CommError>,
+) -> CaseVerdict {
     let mut world = Communicator::new(transport);
     let rank = world.rank();
     let (mine, peer) = (usize::from(rank == 1), usize::from(rank == 0));

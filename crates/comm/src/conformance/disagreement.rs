@@ -1,42 +1,73 @@
 //! Disagreement: ranks that meet in different calls, or with different lengths.
 
-use super::subject::{Verdict, claim};
-use super::{Body, Case, MANY, expect};
-use crate::{Call, CommError, Communicator, Memory, Operation, Piece, Transport};
+use super::subject::{CaseVerdict, claim};
+use super::{CaseBody, ConformanceCase, MANY, expect};
+use crate::{
+    ActiveOperation, CollectiveSignature, CommError, Communicator, MemoryBlock, MemorySlice,
+    Transport,
+};
 
-pub(super) const CASES: &[Case] = &[
-    Case { name: "messages of different calls", ranks: MANY, body: Body::Ends(other_name) },
-    Case {
+pub(super) const CASES: &[ConformanceCase] = &[
+    ConformanceCase {
+        name: "messages of different calls",
+        ranks: MANY,
+        body: CaseBody::Ends(other_name),
+    },
+    ConformanceCase {
         name: "messages of one call with other arguments",
         ranks: MANY,
-        body: Body::Ends(other_fingerprint),
+        body: CaseBody::Ends(other_fingerprint),
     },
-    Case { name: "calls that differ in both directions", ranks: MANY, body: Body::Ends(both_ways) },
-    Case { name: "windows of different calls", ranks: MANY, body: Body::Ends(window_name) },
-    Case {
+    ConformanceCase {
+        name: "calls that differ in both directions",
+        ranks: MANY,
+        body: CaseBody::Ends(both_ways),
+    },
+    ConformanceCase {
+        name: "windows of different calls",
+        ranks: MANY,
+        body: CaseBody::Ends(window_name),
+    },
+    ConformanceCase {
         name: "windows of one call with other arguments",
         ranks: MANY,
-        body: Body::Ends(window_fingerprint),
+        body: CaseBody::Ends(window_fingerprint),
     },
-    Case { name: "a message is too long", ranks: MANY, body: Body::Ends(too_long) },
-    Case { name: "a message is too short", ranks: MANY, body: Body::Ends(too_short) },
+    ConformanceCase { name: "a message is too long", ranks: MANY, body: CaseBody::Ends(too_long) },
+    ConformanceCase {
+        name: "a message is too short",
+        ranks: MANY,
+        body: CaseBody::Ends(too_short),
+    },
 ];
 
-fn other_name(transport: Box<dyn Transport>) -> Verdict {
-    by_message(transport, &Call::here("broadcast", 1), &Call::here("reduce", 1))
+fn other_name(transport: Box<dyn Transport>) -> CaseVerdict {
+    by_message(
+        transport,
+        &CollectiveSignature::here("broadcast", 1),
+        &CollectiveSignature::here("reduce", 1),
+    )
 }
 
-fn other_fingerprint(transport: Box<dyn Transport>) -> Verdict {
-    by_message(transport, &Call::here("broadcast", 1), &Call::here("broadcast", 2))
+fn other_fingerprint(transport: Box<dyn Transport>) -> CaseVerdict {
+    by_message(
+        transport,
+        &CollectiveSignature::here("broadcast", 1),
+        &CollectiveSignature::here("broadcast", 2),
+    )
 }
 
 /// Rank 0 sends in one call, rank 1 receives in another and finds out; all others wait for it.
-fn by_message(transport: Box<dyn Transport>, zero: &Call, one: &Call) -> Verdict {
+fn by_message(
+    transport: Box<dyn Transport>,
+    zero: &CollectiveSignature,
+    one: &CollectiveSignature,
+) -> CaseVerdict {
     let mut world = Communicator::new(transport);
     let call = if world.rank() == 0 { zero } else { one };
     let result = world.operation(call, |operation| {
         if operation.rank() == 0 {
-            operation.send(1, &Piece::copied_from(b"hello"))?;
+            operation.send(1, &MemorySlice::copied_from(b"hello"))?;
         }
         let from = usize::from(operation.rank() != 1);
         operation.receive_any(from)
@@ -44,36 +75,54 @@ fn by_message(transport: Box<dyn Transport>, zero: &Call, one: &Call) -> Verdict
     found_by_one(&mut world, &expect::error(result)?, zero, one)
 }
 
-fn window_name(transport: Box<dyn Transport>) -> Verdict {
-    by_window(transport, &Call::here("broadcast", 1), &Call::here("reduce", 1))
+fn window_name(transport: Box<dyn Transport>) -> CaseVerdict {
+    by_window(
+        transport,
+        &CollectiveSignature::here("broadcast", 1),
+        &CollectiveSignature::here("reduce", 1),
+    )
 }
 
-fn window_fingerprint(transport: Box<dyn Transport>) -> Verdict {
-    by_window(transport, &Call::here("broadcast", 1), &Call::here("broadcast", 2))
+fn window_fingerprint(transport: Box<dyn Transport>) -> CaseVerdict {
+    by_window(
+        transport,
+        &CollectiveSignature::here("broadcast", 1),
+        &CollectiveSignature::here("broadcast", 2),
+    )
 }
 
-/// Rank 0 shows memory in one call, rank 1 looks in another and finds out; all others look at it.
-fn by_window(transport: Box<dyn Transport>, zero: &Call, one: &Call) -> Verdict {
+/// Rank 0 shows memory in one call, rank 1 reads in another and finds out; all others read its
+/// memory.
+fn by_window(
+    transport: Box<dyn Transport>,
+    zero: &CollectiveSignature,
+    one: &CollectiveSignature,
+) -> CaseVerdict {
     let mut world = Communicator::new(transport);
     if !world.has_windows() {
         return Ok(());
     }
-    let (rank, memory) = (world.rank(), Memory::zeroed(100));
+    let (rank, memory) = (world.rank(), MemoryBlock::zeroed(100));
     let call = if rank == 0 { zero } else { one };
     let result = world.operation(call, |operation| {
         let windows = operation.windows().expect("asked before");
         if rank == 0 {
-            windows.open(1, &memory)?;
+            windows.expose(1, &memory)?;
             return windows.close(1);
         }
-        windows.look(usize::from(rank != 1)).map(drop)
+        windows.acquire(usize::from(rank != 1)).map(drop)
     });
     found_by_one(&mut world, &expect::error(result)?, zero, one)?;
-    claim(memory.is_alone() || rank != 0, "somebody still sees the memory of a closed window")
+    claim(memory.is_alone() || rank != 0, "a peer still sees the memory of a closed window")
 }
 
 /// Rank 1 names both calls; all others hear of it.
-fn found_by_one(world: &mut Communicator, error: &CommError, zero: &Call, one: &Call) -> Verdict {
+fn found_by_one(
+    world: &mut Communicator,
+    error: &CommError,
+    zero: &CollectiveSignature,
+    one: &CollectiveSignature,
+) -> CaseVerdict {
     if world.rank() == 1 {
         let holds = matches!(error, CommError::Disagreement { rank: 1, here, peer: 0, there }
             if expect::is(here, one) && expect::is(there, zero));
@@ -90,13 +139,13 @@ fn found_by_one(world: &mut Communicator, error: &CommError, zero: &Call, one: &
 }
 
 /// Ranks 0 and 1 both find out, or one hears of it from the other.
-fn both_ways(transport: Box<dyn Transport>) -> Verdict {
+fn both_ways(transport: Box<dyn Transport>) -> CaseVerdict {
     let mut world = Communicator::new(transport);
     let (rank, size) = (world.rank(), world.size());
-    let calls = [Call::here("gather", 1), Call::here("scatter", 1)];
+    let calls = [CollectiveSignature::here("gather", 1), CollectiveSignature::here("scatter", 1)];
     let result = world.operation(&calls[usize::from(rank != 0)], |operation| {
         for to in (0..size).filter(|to| *to != rank) {
-            operation.send(to, &Piece::copied_from(b"hello"))?;
+            operation.send(to, &MemorySlice::copied_from(b"hello"))?;
         }
         let mut others = (0..size).filter(|from| *from != rank);
         others.try_for_each(|from| operation.receive_any(from).map(drop))
@@ -122,22 +171,22 @@ fn both_ways(transport: Box<dyn Transport>) -> Verdict {
     expect::ended(&mut world, culprit)
 }
 
-fn too_long(transport: Box<dyn Transport>) -> Verdict {
+fn too_long(transport: Box<dyn Transport>) -> CaseVerdict {
     wrong_length(transport, 1000, 1001)
 }
 
-fn too_short(transport: Box<dyn Transport>) -> Verdict {
+fn too_short(transport: Box<dyn Transport>) -> CaseVerdict {
     wrong_length(transport, 100_000, 99_999)
 }
 
 /// Rank 0 sends another length than rank 1 has room for; all others wait for rank 1.
-fn wrong_length(transport: Box<dyn Transport>, room: usize, sent: usize) -> Verdict {
+fn wrong_length(transport: Box<dyn Transport>, room: usize, sent: usize) -> CaseVerdict {
     let mut world = Communicator::new(transport);
-    let (rank, room) = (world.rank(), Memory::zeroed(room));
-    let call = Call::here("wrong length", 5);
-    let body = |operation: &mut Operation<'_>| match rank {
+    let (rank, room) = (world.rank(), MemoryBlock::zeroed(room));
+    let call = CollectiveSignature::here("wrong length", 5);
+    let body = |operation: &mut ActiveOperation<'_>| match rank {
         0 => {
-            operation.send(1, &Memory::zeroed(sent).whole())?;
+            operation.send(1, &MemoryBlock::zeroed(sent).whole())?;
             operation.receive_any(1).map(drop)
         }
         1 => {

@@ -6,22 +6,22 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use super::subject::Subject;
-use super::{Body, Case, SHORT, cases};
+use super::{CaseBody, ConformanceCase, SHORT, cases};
 use crate::outcome::panic_message;
-use crate::{Call, Failure, Options, Rank, Transport};
+use crate::{CollectiveSignature, Failure, Options, Rank, Transport};
 
 /// The deadline of worlds for cases that keep them healthy.
 const ORDINARY: Duration = Duration::from_secs(30);
 
 /// A case in which no rank comes forward for this long hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The tag of messages between two cases.
 const BETWEEN: u16 = u16::MAX;
 
 /// A case that a transport does not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct ConformanceFailure {
     /// Its name.
     pub case: &'static str,
     /// Number of ranks.
@@ -32,7 +32,7 @@ pub struct Finding {
     pub reason: String,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for ConformanceFailure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "`{}` on {} ranks, rank {:?}: ", self.case, self.size, self.ranks)?;
         write!(out, "{}", self.reason)
@@ -46,7 +46,7 @@ impl fmt::Display for Finding {
 pub fn synchronise(transport: &mut dyn Transport) -> Result<(), String> {
     let mut subject = Subject::new(transport);
     let (rank, size) = (subject.rank(), subject.size());
-    subject.enter(&Call::here("between two cases", 0))?;
+    subject.enter(&CollectiveSignature::here("between two cases", 0))?;
     let mut distance = 1;
     while distance < size {
         let incoming = subject.room((rank + size - distance) % size, BETWEEN, 0)?;
@@ -65,13 +65,13 @@ pub fn synchronise(transport: &mut dyn Transport) -> Result<(), String> {
 pub fn check(
     sizes: &[usize],
     world: impl Fn(usize, &Options) -> Vec<Box<dyn Transport>>,
-) -> Vec<Finding> {
+) -> Vec<ConformanceFailure> {
     let mut found = Vec::new();
     for &size in sizes {
-        let here: Vec<Case> =
+        let here: Vec<ConformanceCase> =
             cases().into_iter().filter(|case| case.ranks.contains(&size)).collect();
-        let (keeps, ends): (Vec<Case>, Vec<Case>) =
-            here.into_iter().partition(|case| matches!(case.body, Body::Keeps(_)));
+        let (keeps, ends): (Vec<ConformanceCase>, Vec<ConformanceCase>) =
+            here.into_iter().partition(|case| matches!(case.body, CaseBody::Keeps(_)));
         let mut first = 0;
         while first < keeps.len() {
             let options = Options::default().with_deadline(ORDINARY);
@@ -85,15 +85,19 @@ pub fn check(
     found
 }
 
-/// What one rank says about one case.
-struct Report {
+/// What one rank reports about one case.
+struct CaseResult {
     rank: Rank,
     index: usize,
     verdict: Result<(), String>,
 }
 
 /// Runs cases in one world up to the first that fails; how many were run.
-fn run(cases: &[Case], ends: Vec<Box<dyn Transport>>, found: &mut Vec<Finding>) -> usize {
+fn run(
+    cases: &[ConformanceCase],
+    ends: Vec<Box<dyn Transport>>,
+    found: &mut Vec<ConformanceFailure>,
+) -> usize {
     let size = ends.len();
     let (sender, reports) = channel();
     for end in ends {
@@ -107,14 +111,14 @@ fn run(cases: &[Case], ends: Vec<Box<dyn Transport>>, found: &mut Vec<Finding>) 
 }
 
 /// One rank's way through the cases.
-fn run_rank(cases: &[Case], end: Box<dyn Transport>, reports: &Sender<Report>) {
+fn run_rank(cases: &[ConformanceCase], end: Box<dyn Transport>, reports: &Sender<CaseResult>) {
     let rank = end.rank();
     let mut kept = Some(end);
     for (index, case) in cases.iter().enumerate() {
         let body = || match (case.body, &mut kept) {
-            (Body::Keeps(body), Some(end)) => keep(body, &mut **end),
-            (Body::Ends(body), end) => body(end.take().expect("an ending case is alone")),
-            (Body::Keeps(_), None) => Err("the world has ended".to_owned()),
+            (CaseBody::Keeps(body), Some(end)) => keep(body, &mut **end),
+            (CaseBody::Ends(body), end) => body(end.take().expect("an ending case is alone")),
+            (CaseBody::Keeps(_), None) => Err("the world has ended".to_owned()),
         };
         let verdict = catch_unwind(AssertUnwindSafe(body))
             .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))));
@@ -123,8 +127,8 @@ fn run_rank(cases: &[Case], end: Box<dyn Transport>, reports: &Sender<Report>) {
             end.abort(Failure { culprit: rank, call: None, reason });
         }
         let broken = verdict.is_err();
-        // Nobody listens any more if another rank hangs.
-        let _ = reports.send(Report { rank, index, verdict });
+        // The judge has gone if another rank hangs.
+        let _ = reports.send(CaseResult { rank, index, verdict });
         if broken {
             return;
         }
@@ -145,24 +149,24 @@ fn keep(
 
 /// Collects the reports of all ranks; how many cases need not be run again.
 fn judge(
-    cases: &[Case],
+    cases: &[ConformanceCase],
     size: usize,
-    reports: &Receiver<Report>,
-    found: &mut Vec<Finding>,
+    reports: &Receiver<CaseResult>,
+    found: &mut Vec<ConformanceFailure>,
 ) -> usize {
     // How many cases each rank has behind it, and which ranks are through.
     let mut passed = vec![0; size];
     let mut active = vec![true; size];
-    let mut broken: Vec<Report> = Vec::new();
+    let mut broken: Vec<CaseResult> = Vec::new();
     while active.contains(&true) {
-        let Ok(report) = reports.recv_timeout(PATIENCE) else {
+        let Ok(report) = reports.recv_timeout(HANG_TIMEOUT) else {
             let ranks: Vec<Rank> = (0..size).filter(|&rank| active[rank]).collect();
             let index = ranks.iter().map(|&rank| passed[rank]).min().unwrap_or(0);
-            let reason = format!("nothing happened for {PATIENCE:?}");
-            found.push(Finding { case: cases[index].name, size, ranks, reason });
+            let reason = format!("nothing happened for {HANG_TIMEOUT:?}");
+            found.push(ConformanceFailure { case: cases[index].name, size, ranks, reason });
             return index + 1;
         };
-        let Report { rank, index, verdict } = &report;
+        let CaseResult { rank, index, verdict } = &report;
         passed[*rank] = index + 1;
         active[*rank] = verdict.is_ok() && index + 1 < cases.len();
         if verdict.is_err() {
@@ -173,9 +177,9 @@ fn judge(
     // Later cases fail because this one did.
     broken.retain(|report| report.index == first);
     broken.sort_by_key(|report| report.rank);
-    for Report { rank, index, verdict } in broken {
+    for CaseResult { rank, index, verdict } in broken {
         let reason = verdict.err().unwrap_or_default();
-        found.push(Finding { case: cases[index].name, size, ranks: vec![rank], reason });
+        found.push(ConformanceFailure { case: cases[index].name, size, ranks: vec![rank], reason });
     }
     first + 1
 }

@@ -1,38 +1,56 @@
 //! Exchanges: rings, all to all, to oneself, much at once, and memory that stays as it was.
 
-use super::subject::{LENGTHS, Room, Subject, Verdict, claim, read, same, text, write};
-use super::{ANY, Body, Case, MANY};
-use crate::{Call, Memory, Piece, Ticket, Transport};
+use super::subject::{
+    CaseVerdict, LENGTHS, ReceiveBuffer, Subject, claim, read, same, text, write,
+};
+use super::{ANY, CaseBody, ConformanceCase, MANY};
+use crate::{CollectiveSignature, MemoryBlock, MemorySlice, Ticket, Transport};
 
-pub(super) const CASES: &[Case] = &[
-    Case { name: "ring of all lengths", ranks: ANY, body: Body::Keeps(ring) },
-    Case { name: "all to all of all lengths", ranks: ANY, body: Body::Keeps(all_to_all) },
-    Case { name: "a rank sends to itself", ranks: ANY, body: Body::Keeps(to_oneself) },
-    Case {
+pub(super) const CASES: &[ConformanceCase] = &[
+    ConformanceCase { name: "ring of all lengths", ranks: ANY, body: CaseBody::Keeps(ring) },
+    ConformanceCase {
+        name: "all to all of all lengths",
+        ranks: ANY,
+        body: CaseBody::Keeps(all_to_all),
+    },
+    ConformanceCase {
+        name: "a rank sends to itself",
+        ranks: ANY,
+        body: CaseBody::Keeps(to_oneself),
+    },
+    ConformanceCase {
         name: "a thousand messages are on their way",
         ranks: ANY,
-        body: Body::Keeps(many_tickets),
+        body: CaseBody::Keeps(many_tickets),
     },
-    Case {
+    ConformanceCase {
         name: "posting much does not wait for the peer",
         ranks: MANY,
-        body: Body::Keeps(much_at_once),
+        body: CaseBody::Keeps(much_at_once),
     },
-    Case { name: "neighbours of a room stay", ranks: ANY, body: Body::Keeps(neighbours) },
-    Case {
+    ConformanceCase {
+        name: "neighbours of a room stay",
+        ranks: ANY,
+        body: CaseBody::Keeps(neighbours),
+    },
+    ConformanceCase {
         name: "a body may be changed after its wait",
         ranks: ANY,
-        body: Body::Keeps(changed_later),
+        body: CaseBody::Keeps(changed_later),
     },
-    Case { name: "asking whether it is done", ranks: MANY, body: Body::Keeps(polling) },
+    ConformanceCase {
+        name: "asking whether it is done",
+        ranks: MANY,
+        body: CaseBody::Keeps(polling),
+    },
 ];
 
-fn ring(transport: &mut dyn Transport) -> Verdict {
+fn ring(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
     for round in 0..3 {
         for (index, &bytes) in LENGTHS.iter().enumerate() {
-            subject.enter(&Call::here("ring", bytes as u64))?;
+            subject.enter(&CollectiveSignature::here("ring", bytes as u64))?;
             let number = round * 10 + index;
             let room = subject.room(left, 0, bytes)?;
             subject.send(right, 0, &text(rank, right, number, bytes))?;
@@ -43,12 +61,12 @@ fn ring(transport: &mut dyn Transport) -> Verdict {
     Ok(())
 }
 
-fn all_to_all(transport: &mut dyn Transport) -> Verdict {
+fn all_to_all(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, size) = (subject.rank(), subject.size());
     for (index, &bytes) in LENGTHS.iter().enumerate() {
-        subject.enter(&Call::here("all to all", bytes as u64))?;
-        let rooms: Result<Vec<Room>, String> =
+        subject.enter(&CollectiveSignature::here("all to all", bytes as u64))?;
+        let rooms: Result<Vec<ReceiveBuffer>, String> =
             (0..size).map(|from| subject.room(from, 0, bytes)).collect();
         for to in 0..size {
             subject.send(to, 0, &text(rank, to, index, bytes))?;
@@ -61,10 +79,10 @@ fn all_to_all(transport: &mut dyn Transport) -> Verdict {
     Ok(())
 }
 
-fn to_oneself(transport: &mut dyn Transport) -> Verdict {
+fn to_oneself(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let rank = subject.rank();
-    subject.enter(&Call::here("to oneself", 0))?;
+    subject.enter(&CollectiveSignature::here("to oneself", 0))?;
     for (index, &bytes) in LENGTHS.iter().enumerate() {
         let body = text(rank, rank, index, bytes);
         let room = subject.room(rank, 1, bytes)?;
@@ -79,10 +97,10 @@ fn to_oneself(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn many_tickets(transport: &mut dyn Transport) -> Verdict {
+fn many_tickets(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
-    subject.enter(&Call::here("many tickets", 0))?;
+    subject.enter(&CollectiveSignature::here("many tickets", 0))?;
     let mut rooms = Vec::new();
     for index in 0..1000 {
         rooms.push(subject.room(left, 1, index % 17)?);
@@ -96,11 +114,11 @@ fn many_tickets(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn much_at_once(transport: &mut dyn Transport) -> Verdict {
+fn much_at_once(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
     let bytes = 4 << 20;
-    subject.enter(&Call::here("much at once", 0))?;
+    subject.enter(&CollectiveSignature::here("much at once", 0))?;
     subject.send(right, 1, &text(rank, right, 1, bytes))?;
     subject.send(left, 2, &text(rank, left, 2, bytes))?;
     subject.take(left, 1, &text(left, rank, 1, bytes))?;
@@ -108,21 +126,21 @@ fn much_at_once(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn neighbours(transport: &mut dyn Transport) -> Verdict {
+fn neighbours(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
     for (index, &bytes) in LENGTHS.iter().enumerate() {
-        subject.enter(&Call::here("neighbours", bytes as u64))?;
+        subject.enter(&CollectiveSignature::here("neighbours", bytes as u64))?;
         // Odd offsets: nothing about the place of a body or a room is special.
         let (before, after) = (13, 29);
-        let bodies = Memory::zeroed(before + bytes + after);
-        write(&bodies.piece(before, bytes), &text(rank, right, index, bytes));
-        let rooms = Memory::zeroed(3 * before + 2 * bytes + after);
+        let bodies = MemoryBlock::zeroed(before + bytes + after);
+        write(&bodies.slice(before, bytes), &text(rank, right, index, bytes));
+        let rooms = MemoryBlock::zeroed(3 * before + 2 * bytes + after);
         write(&rooms.whole(), &vec![0xa5; rooms.bytes()]);
-        let first = subject.room_in(left, 1, &rooms.piece(before, bytes))?;
-        let second = subject.room_in(left, 1, &rooms.piece(2 * before + bytes, bytes))?;
-        subject.send_piece(right, 1, &bodies.piece(before, bytes))?;
-        subject.send_piece(right, 1, &bodies.piece(before, bytes))?;
+        let first = subject.post_receive_into(left, 1, &rooms.slice(before, bytes))?;
+        let second = subject.post_receive_into(left, 1, &rooms.slice(2 * before + bytes, bytes))?;
+        subject.send_slice(right, 1, &bodies.slice(before, bytes))?;
+        subject.send_slice(right, 1, &bodies.slice(before, bytes))?;
         let body = text(left, rank, index, bytes);
         subject.wait(&second, &body)?;
         subject.wait(&first, &body)?;
@@ -134,14 +152,14 @@ fn neighbours(transport: &mut dyn Transport) -> Verdict {
     Ok(())
 }
 
-fn changed_later(transport: &mut dyn Transport) -> Verdict {
+fn changed_later(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
-    subject.enter(&Call::here("changed later", 0))?;
+    subject.enter(&CollectiveSignature::here("changed later", 0))?;
     for (index, &bytes) in LENGTHS.iter().enumerate() {
         let room = subject.room(left, 1, bytes)?;
-        let body = Piece::copied_from(&text(rank, right, index, bytes));
-        subject.send_piece(right, 1, &body)?;
+        let body = MemorySlice::copied_from(&text(rank, right, index, bytes));
+        subject.send_slice(right, 1, &body)?;
         subject.sent()?;
         write(&body, &vec![0xff; bytes]);
         subject.wait(&room, &text(left, rank, index, bytes))?;
@@ -149,10 +167,10 @@ fn changed_later(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn polling(transport: &mut dyn Transport) -> Verdict {
+fn polling(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
-    subject.enter(&Call::here("polling", 0))?;
+    subject.enter(&CollectiveSignature::here("polling", 0))?;
     for (index, &bytes) in LENGTHS.iter().enumerate() {
         let first = subject.room(left, 1, bytes)?;
         let second = subject.room(left, 1, 3)?;
@@ -174,8 +192,8 @@ fn polling(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-/// Asks until the answer is yes; whoever runs the case ends it if that never comes.
-fn until_done(subject: &mut Subject<'_>, ticket: Ticket) -> Verdict {
+/// Asks until the answer is yes; the runner of the case ends it if that never comes.
+fn until_done(subject: &mut Subject<'_>, ticket: Ticket) -> CaseVerdict {
     while !subject.is_done(ticket)? {
         std::thread::yield_now();
     }

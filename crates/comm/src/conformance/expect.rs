@@ -1,7 +1,7 @@
 //! Errors as the laws promise them.
 
-use super::subject::{Verdict, claim};
-use crate::{Call, CommError, Communicator, Rank};
+use super::subject::{CaseVerdict, claim};
+use crate::{CollectiveSignature, CommError, Communicator, Rank};
 
 /// What an operation returned where it had to fail.
 #[track_caller]
@@ -11,7 +11,7 @@ pub(super) fn error<T>(result: Result<T, CommError>) -> Result<CommError, String
 }
 
 /// True if a call came over the wire, or another way, as it was.
-pub(super) fn is(got: &Call, expected: &Call) -> bool {
+pub(super) fn is(got: &CollectiveSignature, expected: &CollectiveSignature) -> bool {
     let same_end = |got: &str, expected: &str| expected.ends_with(got) && !got.is_empty();
     got.fingerprint == expected.fingerprint
         && got.line == expected.line
@@ -21,15 +21,20 @@ pub(super) fn is(got: &Call, expected: &Call) -> bool {
 
 /// The world has failed because of `culprit`.
 #[track_caller]
-pub(super) fn failed(error: &CommError, rank: Rank, culprit: Rank) -> Verdict {
+pub(super) fn failed(error: &CommError, rank: Rank, culprit: Rank) -> CaseVerdict {
     let holds = matches!(error, CommError::Failed { rank: teller, failure }
         if *teller == rank && failure.culprit == culprit && !failure.reason.is_empty());
     claim(holds, &format!("expected a failure of rank {culprit}, got {error:?}"))
 }
 
-/// `peer` has left: it was waited for in `call`, or somebody else found out.
+/// `peer` has left: it was waited for in `call`, or another rank found out.
 #[track_caller]
-pub(super) fn gone(error: &CommError, rank: Rank, call: &Call, peer: Rank) -> Verdict {
+pub(super) fn gone(
+    error: &CommError,
+    rank: Rank,
+    call: &CollectiveSignature,
+    peer: Rank,
+) -> CaseVerdict {
     match error {
         CommError::Gone { rank: teller, call: told, peer: left } => {
             let holds = (*teller, *left) == (rank, peer) && is(told, call);
@@ -41,11 +46,11 @@ pub(super) fn gone(error: &CommError, rank: Rank, call: &Call, peer: Rank) -> Ve
 
 /// The communicator knows that the world has failed because of `culprit`, and refuses to go on.
 #[track_caller]
-pub(super) fn ended(world: &mut Communicator, culprit: Rank) -> Verdict {
+pub(super) fn ended(world: &mut Communicator, culprit: Rank) -> CaseVerdict {
     let known = world.failure();
     let holds = known.as_ref().is_some_and(|failure| failure.culprit == culprit);
     claim(holds, &format!("expected a failure of rank {culprit}, got {known:?}"))?;
     let rank = world.rank();
-    let next = error(world.barrier(&Call::here("after the end", 0)))?;
+    let next = error(world.barrier(&CollectiveSignature::here("after the end", 0)))?;
     failed(&next, rank, culprit)
 }

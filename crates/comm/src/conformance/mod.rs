@@ -6,9 +6,10 @@
 //! processes.
 //!
 //! A runner
-//! 1. makes one world per size, with an ordinary deadline, and runs all [`Body::Keeps`] cases whose
-//!    [`Case::ranks`] contain the size in it, one after another, each behind [`synchronise`];
-//! 2. makes a world with the deadline [`SHORT`] for each [`Body::Ends`] case and gives the ends
+//! 1. makes one world per size, with an ordinary deadline, and runs all [`CaseBody::Keeps`] cases
+//!    whose [`ConformanceCase::ranks`] contain the size in it, one after another, each behind
+//!    [`synchronise`];
+//! 2. makes a world with the deadline [`SHORT`] for each [`CaseBody::Ends`] case and gives the ends
 //!    away; the case fails, aborts and leaves as it likes;
 //! 3. takes a case that does not end for a broken one.
 //!
@@ -27,40 +28,40 @@
 
 mod abort;
 mod absence;
-mod calls;
+mod collectives;
 mod disagreement;
 mod drive;
 mod exchange;
 mod expect;
 mod order;
-mod scattered;
 mod subject;
+mod vectored;
 mod windows;
 
 use std::time::Duration;
 
 use crate::Transport;
 
-pub use drive::{Finding, check, synchronise};
+pub use drive::{ConformanceFailure, check, synchronise};
 
-/// The deadline of all worlds for [`Body::Ends`] cases: long enough for a busy machine, short
+/// The deadline of all worlds for [`CaseBody::Ends`] cases: long enough for a busy machine, short
 /// enough to be waited for.
 pub const SHORT: Duration = Duration::from_secs(2);
 
 /// One case of the suite.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub struct ConformanceCase {
     /// What it claims, in a few words.
     pub name: &'static str,
     /// The sizes of worlds that it is meant for.
     pub ranks: &'static [usize],
     /// What every rank runs.
-    pub body: Body,
+    pub body: CaseBody,
 }
 
 /// What every rank of a world runs, and what it leaves behind.
 #[derive(Clone, Copy, Debug)]
-pub enum Body {
+pub enum CaseBody {
     /// Leaves a healthy world without messages behind.
     Keeps(fn(&mut dyn Transport) -> Result<(), String>),
     /// Owns its end; dropping it means leaving the world, which may have failed by then.
@@ -76,13 +77,13 @@ const FEW: &[usize] = &[2, 3];
 
 /// All cases.
 #[must_use]
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<ConformanceCase> {
     let mut cases = Vec::new();
-    let groups: [&[Case]; 8] = [
+    let groups: [&[ConformanceCase]; 8] = [
         order::CASES,
         exchange::CASES,
-        scattered::CASES,
-        calls::CASES,
+        vectored::CASES,
+        collectives::CASES,
         windows::CASES,
         disagreement::CASES,
         absence::CASES,

@@ -1,43 +1,59 @@
 //! Order: messages of one channel follow each other, channels do not wait for each other.
 
-use super::subject::{LENGTHS, Room, Subject, Verdict, claim, text};
-use super::{ANY, Body, Case, MANY};
+use super::subject::{CaseVerdict, LENGTHS, ReceiveBuffer, Subject, claim, text};
+use super::{ANY, CaseBody, ConformanceCase, MANY};
 use crate::sim::generator::Generator;
-use crate::{Call, Transport};
+use crate::{CollectiveSignature, Transport};
 
-pub(super) const CASES: &[Case] = &[
-    Case {
+pub(super) const CASES: &[ConformanceCase] = &[
+    ConformanceCase {
         name: "messages fill rooms in order, whatever the order of waiting",
         ranks: ANY,
-        body: Body::Keeps(shuffled_waits),
+        body: CaseBody::Keeps(shuffled_waits),
     },
-    Case {
+    ConformanceCase {
         name: "peers and tags have orders of their own",
         ranks: ANY,
-        body: Body::Keeps(own_orders),
+        body: CaseBody::Keeps(own_orders),
     },
-    Case { name: "tags do not wait for each other", ranks: ANY, body: Body::Keeps(tags) },
-    Case { name: "peers do not wait for each other", ranks: MANY, body: Body::Keeps(peers) },
-    Case { name: "rooms may come before messages", ranks: ANY, body: Body::Keeps(room_first) },
-    Case { name: "messages may come before rooms", ranks: ANY, body: Body::Keeps(message_first) },
-    Case {
+    ConformanceCase {
+        name: "tags do not wait for each other",
+        ranks: ANY,
+        body: CaseBody::Keeps(tags),
+    },
+    ConformanceCase {
+        name: "peers do not wait for each other",
+        ranks: MANY,
+        body: CaseBody::Keeps(peers),
+    },
+    ConformanceCase {
+        name: "rooms may come before messages",
+        ranks: ANY,
+        body: CaseBody::Keeps(room_first),
+    },
+    ConformanceCase {
+        name: "messages may come before rooms",
+        ranks: ANY,
+        body: CaseBody::Keeps(message_first),
+    },
+    ConformanceCase {
         name: "messages of unknown length come in order with others",
         ranks: ANY,
-        body: Body::Keeps(unknown_lengths),
+        body: CaseBody::Keeps(unknown_lengths),
     },
 ];
 
-/// Lengths of the messages of a channel, the same for everybody who knows its sender.
+/// Lengths of the messages of a channel, the same for every rank that knows its sender.
 fn lengths(from: usize, count: usize) -> Vec<usize> {
     let mut generator = Generator::new(from as u64);
     (0..count).map(|_| LENGTHS[generator.below(LENGTHS.len())]).collect()
 }
 
-fn shuffled_waits(transport: &mut dyn Transport) -> Verdict {
+fn shuffled_waits(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
-    subject.enter(&Call::here("shuffled waits", 0))?;
-    let mut rooms: Vec<(usize, Room, usize)> = Vec::new();
+    subject.enter(&CollectiveSignature::here("shuffled waits", 0))?;
+    let mut rooms: Vec<(usize, ReceiveBuffer, usize)> = Vec::new();
     for (index, &bytes) in lengths(left, 48).iter().enumerate() {
         rooms.push((index, subject.room(left, 1, bytes)?, bytes));
     }
@@ -51,10 +67,10 @@ fn shuffled_waits(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn own_orders(transport: &mut dyn Transport) -> Verdict {
+fn own_orders(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, size) = (subject.rank(), subject.size());
-    subject.enter(&Call::here("own orders", 0))?;
+    subject.enter(&CollectiveSignature::here("own orders", 0))?;
     let mut generator = Generator::new(rank as u64);
     let mut sends: Vec<(usize, u16)> = Vec::new();
     for peer in 0..size {
@@ -80,10 +96,10 @@ fn own_orders(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn tags(transport: &mut dyn Transport) -> Verdict {
+fn tags(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
-    subject.enter(&Call::here("tags", 0))?;
+    subject.enter(&CollectiveSignature::here("tags", 0))?;
     for (round, &bytes) in LENGTHS.iter().enumerate() {
         let first = subject.room(left, 1, bytes)?;
         let second = subject.room(left, 2, bytes)?;
@@ -98,13 +114,13 @@ fn tags(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn peers(transport: &mut dyn Transport) -> Verdict {
+fn peers(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, size) = (subject.rank(), subject.size());
-    subject.enter(&Call::here("peers", 0))?;
+    subject.enter(&CollectiveSignature::here("peers", 0))?;
     let bytes = 5000;
     if rank == 0 {
-        let rooms: Result<Vec<Room>, String> =
+        let rooms: Result<Vec<ReceiveBuffer>, String> =
             (1..size).map(|from| subject.room(from, 1, bytes)).collect();
         // The last one asked for comes first.
         for (from, room) in (1..size).zip(&rooms?).rev() {
@@ -118,10 +134,10 @@ fn peers(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn room_first(transport: &mut dyn Transport) -> Verdict {
+fn room_first(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
-    subject.enter(&Call::here("room first", 0))?;
+    subject.enter(&CollectiveSignature::here("room first", 0))?;
     for (index, &bytes) in LENGTHS.iter().enumerate() {
         let room = subject.room(left, 1, bytes)?;
         claim(!subject.is_done(room.ticket)?, "a message came before it was sent")?;
@@ -134,10 +150,10 @@ fn room_first(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn message_first(transport: &mut dyn Transport) -> Verdict {
+fn message_first(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
-    subject.enter(&Call::here("message first", 0))?;
+    subject.enter(&CollectiveSignature::here("message first", 0))?;
     for (index, &bytes) in LENGTHS.iter().enumerate() {
         subject.send(right, 1, &text(rank, right, index, bytes))?;
         subject.send(right, 2, &[])?;
@@ -148,10 +164,10 @@ fn message_first(transport: &mut dyn Transport) -> Verdict {
     subject.leave()
 }
 
-fn unknown_lengths(transport: &mut dyn Transport) -> Verdict {
+fn unknown_lengths(transport: &mut dyn Transport) -> CaseVerdict {
     let mut subject = Subject::new(transport);
     let (rank, left, right) = (subject.rank(), subject.left(), subject.right());
-    subject.enter(&Call::here("unknown lengths", 0))?;
+    subject.enter(&CollectiveSignature::here("unknown lengths", 0))?;
     let (outgoing, incoming) = (lengths(rank, 30), lengths(left, 30));
     for (index, &bytes) in outgoing.iter().enumerate() {
         subject.send(right, 1, &text(rank, right, index, bytes))?;
@@ -160,7 +176,7 @@ fn unknown_lengths(transport: &mut dyn Transport) -> Verdict {
     for (index, &bytes) in incoming.iter().enumerate() {
         let expected = text(left, rank, index, bytes);
         match index % 3 {
-            // Rooms that were posted before come before, though nobody has waited for them yet.
+            // Rooms that were posted before come before, though their waits have not begun.
             2 => subject.take_any(left, 1, &expected)?,
             _ => rooms.push((subject.room(left, 1, bytes)?, expected)),
         }

@@ -4,13 +4,16 @@
 use std::panic::Location;
 
 use crate::sim::generator::{Generator, mix};
-use crate::{Call, CommError, Memory, Piece, Rank, Scattered, Tag, Ticket, Transport, Windows};
+use crate::{
+    CollectiveSignature, CommError, IoVec, MemoryBlock, MemorySlice, Rank, Tag, Ticket, Transport,
+    Windows,
+};
 
-/// What a case says about one rank.
-pub(super) type Verdict = Result<(), String>;
+/// What a case reports about one rank.
+pub(super) type CaseVerdict = Result<(), String>;
 
 /// Lengths of bodies around everything that a transport may treat in its own way: nothing, a byte,
-/// a packet with and without its head, a page, more than fits into any buffer.
+/// a packet with and without its envelope, a page, more than fits into any buffer.
 pub(super) const LENGTHS: [usize; 8] = [0, 1, 895, 896, 897, 1024, 64 << 10, (1 << 20) + 3];
 
 /// One rank's end, with the sends that were not yet waited for.
@@ -48,40 +51,40 @@ impl<'a> Subject<'a> {
     }
 
     #[track_caller]
-    pub(super) fn enter(&mut self, call: &Call) -> Verdict {
+    pub(super) fn enter(&mut self, call: &CollectiveSignature) -> CaseVerdict {
         told(self.transport.enter(call))
     }
 
     /// Waits for all sends, and leaves the call.
     #[track_caller]
-    pub(super) fn leave(&mut self) -> Verdict {
+    pub(super) fn leave(&mut self) -> CaseVerdict {
         self.sent()?;
         self.transport.leave();
         Ok(())
     }
 
     #[track_caller]
-    pub(super) fn send(&mut self, to: Rank, tag: u16, body: &[u8]) -> Verdict {
-        self.send_piece(to, tag, &Piece::copied_from(body))
+    pub(super) fn send(&mut self, to: Rank, tag: u16, body: &[u8]) -> CaseVerdict {
+        self.send_slice(to, tag, &MemorySlice::copied_from(body))
     }
 
     #[track_caller]
-    pub(super) fn send_piece(&mut self, to: Rank, tag: u16, body: &Piece) -> Verdict {
+    pub(super) fn send_slice(&mut self, to: Rank, tag: u16, body: &MemorySlice) -> CaseVerdict {
         let ticket = told(self.transport.post_send(to, Tag(tag), body))?;
         self.sends.push(ticket);
         Ok(())
     }
 
     #[track_caller]
-    pub(super) fn send_scattered(&mut self, to: Rank, tag: u16, body: &Scattered) -> Verdict {
-        let ticket = told(self.transport.post_send_scattered(to, Tag(tag), body))?;
+    pub(super) fn send_vectored(&mut self, to: Rank, tag: u16, body: &IoVec) -> CaseVerdict {
+        let ticket = told(self.transport.post_send_vectored(to, Tag(tag), body))?;
         self.sends.push(ticket);
         Ok(())
     }
 
     /// Waits for all sends so far.
     #[track_caller]
-    pub(super) fn sent(&mut self) -> Verdict {
+    pub(super) fn sent(&mut self) -> CaseVerdict {
         while let Some(ticket) = self.sends.pop() {
             told(self.transport.wait(ticket))?;
         }
@@ -95,22 +98,32 @@ impl<'a> Subject<'a> {
 
     /// Makes room for a message.
     #[track_caller]
-    pub(super) fn room(&mut self, from: Rank, tag: u16, bytes: usize) -> Result<Room, String> {
-        self.room_in(from, tag, &Memory::zeroed(bytes).whole())
+    pub(super) fn room(
+        &mut self,
+        from: Rank,
+        tag: u16,
+        bytes: usize,
+    ) -> Result<ReceiveBuffer, String> {
+        self.post_receive_into(from, tag, &MemoryBlock::zeroed(bytes).whole())
     }
 
-    /// Makes room in a piece.
+    /// Makes room in a slice.
     #[track_caller]
-    pub(super) fn room_in(&mut self, from: Rank, tag: u16, room: &Piece) -> Result<Room, String> {
+    pub(super) fn post_receive_into(
+        &mut self,
+        from: Rank,
+        tag: u16,
+        room: &MemorySlice,
+    ) -> Result<ReceiveBuffer, String> {
         let ticket = told(self.transport.post_receive(from, Tag(tag), room))?;
-        Ok(Room { ticket, piece: room.clone() })
+        Ok(ReceiveBuffer { ticket, slice: room.clone() })
     }
 
     /// Waits for a message, which must have these bytes.
     #[track_caller]
-    pub(super) fn wait(&mut self, room: &Room, expected: &[u8]) -> Verdict {
+    pub(super) fn wait(&mut self, room: &ReceiveBuffer, expected: &[u8]) -> CaseVerdict {
         told(self.transport.wait(room.ticket))?;
-        same(&read(&room.piece), expected)
+        same(&read(&room.slice), expected)
     }
 
     #[track_caller]
@@ -120,14 +133,14 @@ impl<'a> Subject<'a> {
 
     /// Makes room and waits.
     #[track_caller]
-    pub(super) fn take(&mut self, from: Rank, tag: u16, expected: &[u8]) -> Verdict {
+    pub(super) fn take(&mut self, from: Rank, tag: u16, expected: &[u8]) -> CaseVerdict {
         let room = self.room(from, tag, expected.len())?;
         self.wait(&room, expected)
     }
 
     /// Takes a message of any length, which must have these bytes.
     #[track_caller]
-    pub(super) fn take_any(&mut self, from: Rank, tag: u16, expected: &[u8]) -> Verdict {
+    pub(super) fn take_any(&mut self, from: Rank, tag: u16, expected: &[u8]) -> CaseVerdict {
         same(&told(self.transport.receive_any(from, Tag(tag)))?, expected)
     }
 
@@ -136,10 +149,10 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Room for a message that is on its way.
-pub(super) struct Room {
+/// A buffer for a message that is on its way.
+pub(super) struct ReceiveBuffer {
     pub(super) ticket: Ticket,
-    piece: Piece,
+    slice: MemorySlice,
 }
 
 /// What a call returned, or where it failed.
@@ -151,7 +164,7 @@ pub(super) fn told<T>(result: Result<T, CommError>) -> Result<T, String> {
 
 /// A claim about what was seen.
 #[track_caller]
-pub(super) fn claim(holds: bool, what: &str) -> Verdict {
+pub(super) fn claim(holds: bool, what: &str) -> CaseVerdict {
     let place = Location::caller();
     match holds {
         true => Ok(()),
@@ -161,7 +174,7 @@ pub(super) fn claim(holds: bool, what: &str) -> Verdict {
 
 /// Compares bytes, and says where they differ.
 #[track_caller]
-pub(super) fn same(got: &[u8], expected: &[u8]) -> Verdict {
+pub(super) fn same(got: &[u8], expected: &[u8]) -> CaseVerdict {
     if got.len() != expected.len() {
         return claim(false, &format!("got {} bytes, expected {}", got.len(), expected.len()));
     }
@@ -187,14 +200,14 @@ pub(super) fn text(from: Rank, to: Rank, index: usize, bytes: usize) -> Vec<u8> 
     text
 }
 
-/// A copy of a piece that no message is filling any more.
-pub(super) fn read(piece: &Piece) -> Vec<u8> {
+/// A copy of a slice that no message is filling any more.
+pub(super) fn read(slice: &MemorySlice) -> Vec<u8> {
     // SAFETY: cases read rooms after waiting for them, and shown memory between look and done.
-    unsafe { piece.as_slice() }.to_vec()
+    unsafe { slice.as_slice() }.to_vec()
 }
 
-/// Changes a piece that no message and no window uses.
-pub(super) fn write(piece: &Piece, bytes: &[u8]) {
+/// Changes a slice that no message and no window uses.
+pub(super) fn write(slice: &MemorySlice, bytes: &[u8]) {
     // SAFETY: cases write bodies after waiting for them, and shown memory after closing.
-    unsafe { piece.as_mut_slice() }.copy_from_slice(bytes);
+    unsafe { slice.as_mut_slice() }.copy_from_slice(bytes);
 }

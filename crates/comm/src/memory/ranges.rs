@@ -1,22 +1,22 @@
-//! Bodies that lie in several places of one memory.
+//! Bodies that lie in several places of one memory: scatter/gather lists.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Memory;
+use super::MemoryBlock;
 
-/// Ranges of bytes, ascending: where a body lies that is not in one piece. Made once, they fit every
+/// Ranges of bytes, ascending: where a body lies that is not contiguous. Made once, they fit every
 /// memory that is long enough; clones refer to the same list.
 ///
 /// Invariant 4: no range is empty, and each ends before the next one begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges {
-    list: Arc<[Stretch]>,
+    list: Arc<[RangeEnd]>,
 }
 
 /// One range, and the bytes of the body up to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stretch {
+struct RangeEnd {
     start: usize,
     upto: usize,
 }
@@ -33,8 +33,8 @@ impl Ranges {
             // Ranges do not overlap, so no sum of their lengths is more than the last stop.
             upto += range.len();
             match list.last_mut() {
-                Some(Stretch { upto: last, .. }) if range.start == stop => *last = upto,
-                _ => list.push(Stretch { start: range.start, upto }),
+                Some(RangeEnd { upto: last, .. }) if range.start == stop => *last = upto,
+                _ => list.push(RangeEnd { start: range.start, upto }),
             }
             stop = range.end;
         }
@@ -56,12 +56,12 @@ impl Ranges {
     /// One past the last byte; 0 if there is none.
     #[must_use]
     pub fn span(&self) -> usize {
-        self.list.len().checked_sub(1).map_or(0, |last| self.stretch(last).end)
+        self.list.len().checked_sub(1).map_or(0, |last| self.range(last).end)
     }
 
-    fn stretch(&self, number: usize) -> Range<usize> {
+    fn range(&self, number: usize) -> Range<usize> {
         let before = number.checked_sub(1).map_or(0, |before| self.list[before].upto);
-        let Stretch { start, upto } = self.list[number];
+        let RangeEnd { start, upto } = self.list[number];
         start..start + (upto - before)
     }
 
@@ -72,9 +72,9 @@ impl Ranges {
     pub fn places(&self, part: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<'_> {
         let inside = part.start <= part.end && part.end <= self.bytes();
         assert!(inside, "bytes {part:?} of a body of {}", self.bytes());
-        let first = self.list.partition_point(|stretch| stretch.upto <= part.start);
+        let first = self.list.partition_point(|range| range.upto <= part.start);
         (first..self.list.len()).map_while(move |number| {
-            let (range, upto) = (self.stretch(number), self.list[number].upto);
+            let (range, upto) = (self.range(number), self.list[number].upto);
             let before = upto - range.len();
             let from = part.start.max(before) - before;
             let to = part.end.min(upto).checked_sub(before).filter(|to| *to > from)?;
@@ -83,32 +83,32 @@ impl Ranges {
     }
 }
 
-/// Several ranges of bytes of a [`Memory`]: the body of a message, or room for one.
+/// Several ranges of bytes of a [`MemoryBlock`]: the body of a message, or room for one (an iovec).
 ///
 /// Invariant 5: the ranges lie inside the memory.
 #[derive(Clone, Debug)]
-pub struct Scattered {
-    memory: Memory,
+pub struct IoVec {
+    memory: MemoryBlock,
     ranges: Ranges,
 }
 
-impl Memory {
+impl MemoryBlock {
     /// The bytes of these ranges.
     ///
     /// # Panics
     /// If they are not inside.
     #[must_use]
-    pub fn scattered(&self, ranges: &Ranges) -> Scattered {
+    pub fn io_vec(&self, ranges: &Ranges) -> IoVec {
         let (span, bytes) = (ranges.span(), self.bytes());
         assert!(span <= bytes, "ranges up to byte {span} of a memory of {bytes}");
-        Scattered { memory: self.clone(), ranges: ranges.clone() }
+        IoVec { memory: self.clone(), ranges: ranges.clone() }
     }
 }
 
-impl Scattered {
+impl IoVec {
     /// The memory it is a part of.
     #[must_use]
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &MemoryBlock {
         &self.memory
     }
 
@@ -136,7 +136,7 @@ impl Scattered {
     /// If there are not so many.
     ///
     /// # Safety
-    /// Nobody writes them while the slices are in use.
+    /// No thread writes them while the slices are in use.
     pub unsafe fn slices(&self, part: Range<usize>) -> impl Iterator<Item = &[u8]> {
         let start = self.memory.start().as_ptr();
         self.ranges.places(part).map(move |place| {
@@ -152,7 +152,7 @@ impl Scattered {
     /// If there are not so many.
     ///
     /// # Safety
-    /// Nobody reads or writes them while the slices are in use.
+    /// No other thread reads or writes them while the slices are in use.
     pub unsafe fn slices_mut(&self, part: Range<usize>) -> impl Iterator<Item = &mut [u8]> {
         let start = self.memory.start().as_ptr();
         self.ranges.places(part).map(move |place| {
@@ -199,12 +199,12 @@ mod tests {
 
     #[test]
     fn slices_are_views_of_the_memory() {
-        let memory = Memory::zeroed(6);
-        let body = memory.scattered(&Ranges::ascending([1..3, 5..6]).unwrap());
+        let memory = MemoryBlock::zeroed(6);
+        let body = memory.io_vec(&Ranges::ascending([1..3, 5..6]).unwrap());
         assert!(body.len() == 3 && !body.is_empty() && body.memory().is(&memory));
         // SAFETY: this thread has the only references.
         unsafe { body.slices_mut(1..3) }.for_each(|slice| slice.fill(7));
-        // SAFETY: nobody writes any more.
+        // SAFETY: no thread writes any more.
         assert_eq!(unsafe { body.slices(0..3) }.collect::<Vec<_>>(), [&[0, 7][..], &[7]]);
         let whole = memory.whole();
         // SAFETY: as above.
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "ranges up to byte 11 of a memory of 10")]
     fn ranges_lie_inside() {
-        let _ = Memory::zeroed(10).scattered(&Ranges::ascending([0..2, 8..11]).unwrap());
+        let _ = MemoryBlock::zeroed(10).io_vec(&Ranges::ascending([0..2, 8..11]).unwrap());
     }
 
     #[test]

@@ -3,26 +3,26 @@
 
 use std::collections::VecDeque;
 
-use crate::head::HEAD_BYTES;
-use crate::{Piece, Ticket};
+use crate::envelope::EnvelopeBytes;
+use crate::{MemorySlice, Ticket};
 
 /// A message on its way.
-pub(super) struct Parcel {
-    pub(super) head: [u8; HEAD_BYTES],
-    pub(super) body: Body,
+pub(super) struct SimPacket {
+    pub(super) envelope: EnvelopeBytes,
+    pub(super) body: PacketBody,
 }
 
 /// The bytes of a message.
-pub(super) enum Body {
+pub(super) enum PacketBody {
     /// Copied when it was posted.
     Copied(Vec<u8>),
-    /// Still where its sender has it, who waits with this ticket until it is copied.
-    There(Piece, Ticket),
+    /// Still in the memory of its sender, which waits with this ticket until it is copied.
+    There(MemorySlice, Ticket),
 }
 
-impl Body {
-    pub(super) fn copied_from(piece: &Piece) -> Self {
-        // SAFETY: law 6 of Transport: from posting on nobody writes the body.
+impl PacketBody {
+    pub(super) fn copied_from(piece: &MemorySlice) -> Self {
+        // SAFETY: law 6 of Transport: from posting on no thread writes the body.
         Self::Copied(unsafe { piece.as_slice() }.to_vec())
     }
 
@@ -31,7 +31,7 @@ impl Body {
         match self {
             Self::Copied(body) => (body, None),
             Self::There(piece, ticket) => {
-                // SAFETY: law 6 of Transport: until its wait is over nobody writes the body.
+                // SAFETY: law 6 of Transport: until its wait is over no thread writes the body.
                 (unsafe { piece.as_slice() }.to_vec(), Some(ticket))
             }
         }
@@ -39,8 +39,8 @@ impl Body {
 }
 
 /// Fills a room with the body of its message, which has the same length.
-pub(super) fn fill(room: &Piece, body: &[u8]) {
-    // SAFETY: law 6 of Transport: until the wait is over nobody else touches a room.
+pub(super) fn fill(room: &MemorySlice, body: &[u8]) {
+    // SAFETY: law 6 of Transport: until the wait is over no other thread touches a room.
     unsafe { room.as_mut_slice() }.copy_from_slice(body);
 }
 
@@ -48,9 +48,9 @@ pub(super) fn fill(room: &Piece, body: &[u8]) {
 #[derive(Default)]
 pub(super) struct Channel {
     /// Not yet there.
-    pub(super) flying: VecDeque<Parcel>,
-    /// There, but nobody has room for them.
-    pub(super) arrived: VecDeque<Parcel>,
+    pub(super) in_flight: VecDeque<SimPacket>,
+    /// There, but without a posted receive.
+    pub(super) arrived: VecDeque<SimPacket>,
     /// Receives that wait for messages.
     pub(super) rooms: VecDeque<Ticket>,
     /// When the last message arrives.
@@ -59,11 +59,11 @@ pub(super) struct Channel {
 
 impl Channel {
     /// The next message that has come and has room.
-    pub(super) fn pair(&mut self) -> Option<(Ticket, Parcel)> {
+    pub(super) fn pair(&mut self) -> Option<(Ticket, SimPacket)> {
         if self.arrived.is_empty() {
             return None;
         }
         let room = self.rooms.pop_front()?;
-        self.arrived.pop_front().map(|parcel| (room, parcel))
+        self.arrived.pop_front().map(|packet| (room, packet))
     }
 }

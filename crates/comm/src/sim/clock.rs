@@ -1,10 +1,10 @@
-//! Who is to blame for a wait, and how long it may last.
+//! Which rank is to blame for a wait, and how long it may last.
 
-use super::member::{Clock, Status};
-use super::state::State;
+use super::member::{RunState, StallClock};
+use super::state::SimState;
 use crate::Rank;
 
-impl State {
+impl SimState {
     /// Starts and stops the clocks of all ranks that wait.
     pub(super) fn set_clocks(&mut self) {
         for rank in 0..self.members.len() {
@@ -12,7 +12,7 @@ impl State {
                 let turn = self.members[culprit].turn;
                 let before = self.members[rank].clock;
                 let same = before.filter(|clock| (clock.culprit, clock.turn) == (culprit, turn));
-                same.unwrap_or(Clock { culprit, turn, since: self.now })
+                same.unwrap_or(StallClock { culprit, turn, since: self.now })
             });
             self.members[rank].clock = clock;
         }
@@ -25,14 +25,14 @@ impl State {
         ends.min().map(|(since, rank)| (since.saturating_add(self.deadline), rank))
     }
 
-    /// The rank that keeps `rank` waiting, if the clock runs: whoever is at the end of the chain
-    /// of waiting ranks and stuck or elsewhere, or the next one if the chain is a circle.
+    /// The rank that keeps `rank` waiting, if the clock runs: the one at the end of the chain
+    /// of waiting ranks and stuck or elsewhere, or the next one if the chain is a cycle.
     fn culprit(&self, rank: Rank) -> Option<Rank> {
-        let Status::Waiting { peer, .. } = self.members[rank].status else { return None };
+        let RunState::Waiting { peer, .. } = self.members[rank].status else { return None };
         let mut last = peer;
         for _ in 0..self.members.len() {
             match self.members[last].status {
-                Status::Waiting { peer, .. } => last = peer,
+                RunState::Waiting { peer, .. } => last = peer,
                 _ => break,
             }
         }
@@ -42,9 +42,9 @@ impl State {
             (there, _) => there.is_some(),
         };
         match member.status {
-            Status::Waiting { .. } => Some(peer),
-            Status::Stuck => Some(last),
-            // It is gone, and somebody is about to be told.
+            RunState::Waiting { .. } => Some(peer),
+            RunState::Stuck => Some(last),
+            // It is gone, and a rank that waits for it is about to be told.
             _ if member.gone => None,
             _ => elsewhere().then_some(last),
         }

@@ -4,33 +4,36 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::channel::{Body, Parcel, fill};
-use super::member::{Clock, Content, Slot, Status};
-use super::state::State;
-use super::{Fault, Sim};
-use crate::{Call, CommError, Failure, Head, Piece, Rank, Tag, Ticket, Transport, Windows};
+use super::channel::{PacketBody, SimPacket, fill};
+use super::member::{Content, PendingRequest, RunState, StallClock};
+use super::state::SimState;
+use super::{InjectedFault, Sim};
+use crate::{
+    CollectiveSignature, CommError, Envelope, Failure, MemorySlice, Rank, Tag, Ticket, Transport,
+    Windows,
+};
 
 /// What the threads of a simulated world share.
-pub(super) struct Shared {
-    state: Mutex<State>,
+pub(super) struct SimShared {
+    state: Mutex<SimState>,
     /// Wakes the thread of a rank.
-    bells: Vec<Condvar>,
+    wakeups: Vec<Condvar>,
 }
 
-impl Shared {
+impl SimShared {
     pub(super) fn new(sim: &Sim, size: usize) -> Arc<Self> {
-        let bells = (0..size).map(|_| Condvar::new()).collect();
-        Arc::new(Self { state: Mutex::new(State::new(sim, size)), bells })
+        let wakeups = (0..size).map(|_| Condvar::new()).collect();
+        Arc::new(Self { state: Mutex::new(SimState::new(sim, size)), wakeups })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, SimState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the next rank run.
-    pub(super) fn hand_over(&self, state: &mut State) {
+    pub(super) fn hand_over(&self, state: &mut SimState) {
         if let Some(next) = state.advance() {
-            self.bells[next].notify_all();
+            self.wakeups[next].notify_all();
         }
     }
 
@@ -38,11 +41,11 @@ impl Shared {
     pub(super) fn until_running<'a>(
         &'a self,
         rank: Rank,
-        mut state: MutexGuard<'a, State>,
-    ) -> MutexGuard<'a, State> {
+        mut state: MutexGuard<'a, SimState>,
+    ) -> MutexGuard<'a, SimState> {
         self.hand_over(&mut state);
-        while state.members[rank].status != Status::Running {
-            let woken = self.bells[rank].wait(state);
+        while state.members[rank].status != RunState::Running {
+            let woken = self.wakeups[rank].wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
         }
         state
@@ -59,7 +62,7 @@ impl Shared {
         if !state.members[rank].gone {
             state.disappear(rank);
         }
-        state.stop(rank, Status::Ended);
+        state.stop(rank, RunState::Ended);
         self.hand_over(&mut state);
     }
 }
@@ -68,39 +71,44 @@ impl Shared {
 pub struct Simulated {
     rank: Rank,
     size: usize,
-    shared: Arc<Shared>,
+    shared: Arc<SimShared>,
     /// The memory of receives.
-    rooms: BTreeMap<Ticket, Piece>,
+    rooms: BTreeMap<Ticket, MemorySlice>,
     leaves_on_drop: bool,
 }
 
 impl Simulated {
     pub(super) fn world(sim: &Sim, size: usize) -> Vec<Self> {
-        let shared = Shared::new(sim, size);
+        let shared = SimShared::new(sim, size);
         (0..size).map(|rank| Self::new(rank, size, &shared, true)).collect()
     }
 
-    pub(super) fn new(rank: Rank, size: usize, shared: &Arc<Shared>, leaves_on_drop: bool) -> Self {
+    pub(super) fn new(
+        rank: Rank,
+        size: usize,
+        shared: &Arc<SimShared>,
+        leaves_on_drop: bool,
+    ) -> Self {
         Self { rank, size, shared: Arc::clone(shared), rooms: BTreeMap::new(), leaves_on_drop }
     }
 
     /// Every call of this rank starts here: others run for a while, or something goes wrong.
-    fn step(&self) -> Result<MutexGuard<'_, State>, CommError> {
-        self.shared.lock().members[self.rank].asked(true);
-        self.question()
+    fn step(&self) -> Result<MutexGuard<'_, SimState>, CommError> {
+        self.shared.lock().members[self.rank].record_poll(true);
+        self.poll()
     }
 
     /// A call that a rank may repeat until the answer is yes.
-    fn question(&self) -> Result<MutexGuard<'_, State>, CommError> {
+    fn poll(&self) -> Result<MutexGuard<'_, SimState>, CommError> {
         let rank = self.rank;
         let mut state = self.shared.lock();
         match state.members[rank].step() {
-            Some(Fault::Lose { .. }) if state.members[rank].lost.is_none() => {
+            Some(InjectedFault::Lose { .. }) if state.members[rank].lost.is_none() => {
                 state.lose(rank, "lost by the simulator");
                 state.pause(rank);
             }
-            Some(Fault::Stick { .. }) if state.members[rank].lost.is_none() => {
-                state.stop(rank, Status::Stuck);
+            Some(InjectedFault::Stick { .. }) if state.members[rank].lost.is_none() => {
+                state.stop(rank, RunState::Stuck);
                 state = self.shared.until_running(rank, state);
                 if state.failure.is_none() {
                     // All others have ended without it.
@@ -126,16 +134,16 @@ impl Simulated {
         }
     }
 
-    fn call(&self, state: &State) -> Call {
+    fn call(&self, state: &SimState) -> CollectiveSignature {
         let call = state.members[self.rank].call.clone();
-        call.unwrap_or_else(|| Call::here("no call", 0))
+        call.unwrap_or_else(|| CollectiveSignature::here("no call", 0))
     }
 
-    fn gone(&self, state: &State, peer: Rank) -> CommError {
+    fn gone(&self, state: &SimState, peer: Rank) -> CommError {
         CommError::Gone { rank: self.rank, call: Box::new(self.call(state)), peer }
     }
 
-    fn late(&self, state: &State, clock: Clock) -> CommError {
+    fn late(&self, state: &SimState, clock: StallClock) -> CommError {
         let (rank, peer, call) = (self.rank, clock.culprit, Box::new(self.call(state)));
         let busy = state.members[peer].call.clone().filter(|busy| !busy.agrees_with(&call));
         let waited = Duration::from_nanos(state.now - clock.since);
@@ -145,7 +153,7 @@ impl Simulated {
     /// Waits for a ticket, and takes what came of it.
     fn until_done<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, SimState>,
         ticket: Ticket,
     ) -> Result<Option<(Rank, Vec<u8>)>, CommError> {
         let rank = self.rank;
@@ -154,13 +162,17 @@ impl Simulated {
             if let Some(failure) = state.failure.clone() {
                 return Err(CommError::Failed { rank, failure });
             }
-            let Some(slot) = state.members[rank].slots.get(&ticket) else { return Ok(None) };
-            let peer = slot.peer;
-            if slot.content.is_done() {
+            let Some(request) = state.members[rank].requests.get(&ticket) else { return Ok(None) };
+            let peer = request.peer;
+            if request.content.is_done() {
                 let call = self.call(&state);
-                return match state.members[rank].slots.remove(&ticket).map(|slot| slot.content) {
-                    Some(Content::Message { head, body }) => {
-                        Head::check(&head, rank, peer, &call)?;
+                return match state.members[rank]
+                    .requests
+                    .remove(&ticket)
+                    .map(|request| request.content)
+                {
+                    Some(Content::Message { envelope, body }) => {
+                        Envelope::check(&envelope, rank, peer, &call)?;
                         Ok(Some((peer, body)))
                     }
                     _ => Ok(None),
@@ -172,7 +184,7 @@ impl Simulated {
             if let Some(clock) = expired {
                 return Err(self.late(&state, clock));
             }
-            state.stop(rank, Status::Waiting { ticket, peer });
+            state.stop(rank, RunState::Waiting { ticket, peer });
             state = self.shared.until_running(rank, state);
         }
     }
@@ -191,7 +203,7 @@ impl Transport for Simulated {
         self.size
     }
 
-    fn enter(&mut self, call: &Call) -> Result<(), CommError> {
+    fn enter(&mut self, call: &CollectiveSignature) -> Result<(), CommError> {
         self.step()?.members[self.rank].enters(Some(call));
         Ok(())
     }
@@ -202,24 +214,29 @@ impl Transport for Simulated {
         self.shared.lock().members[self.rank].enters(None);
     }
 
-    fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError> {
+    fn post_send(&mut self, to: Rank, tag: Tag, body: &MemorySlice) -> Result<Ticket, CommError> {
         self.check(to)?;
         let (rank, mut state) = (self.rank, self.step()?);
-        let head = Head::encode(&self.call(&state), body.len());
+        let envelope = Envelope::encode(&self.call(&state), body.len());
         let member = &mut state.members[rank];
         // A rank cannot make room for its own message while it waits for it to leave.
         let copied = to == rank || member.coin();
         let content = if copied { Content::Sent } else { Content::Sending };
-        let ticket = member.ticket(Slot { peer: to, tag, content });
+        let ticket = member.ticket(PendingRequest { peer: to, tag, content });
         let body = match copied {
-            true => Body::copied_from(body),
-            false => Body::There(body.clone(), ticket),
+            true => PacketBody::copied_from(body),
+            false => PacketBody::There(body.clone(), ticket),
         };
-        state.send((rank, to, tag), Parcel { head, body });
+        state.send((rank, to, tag), SimPacket { envelope, body });
         Ok(ticket)
     }
 
-    fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError> {
+    fn post_receive(
+        &mut self,
+        from: Rank,
+        tag: Tag,
+        room: &MemorySlice,
+    ) -> Result<Ticket, CommError> {
         self.check(from)?;
         let ticket = self.step()?.room((from, self.rank, tag));
         self.rooms.insert(ticket, room.clone());
@@ -242,13 +259,13 @@ impl Transport for Simulated {
     }
 
     fn is_done(&mut self, ticket: Ticket) -> Result<bool, CommError> {
-        let mut state = self.question()?;
+        let mut state = self.poll()?;
         let member = &mut state.members[self.rank];
-        let (done, peer) = match member.slots.get(&ticket) {
-            Some(slot) => (slot.content.is_done(), slot.peer),
+        let (done, peer) = match member.requests.get(&ticket) {
+            Some(request) => (request.content.is_done(), request.peer),
             None => (true, self.rank),
         };
-        member.asked(done);
+        member.record_poll(done);
         match state.is_hopeless(self.rank, ticket) {
             true => Err(self.gone(&state, peer)),
             false => Ok(done),
@@ -273,11 +290,11 @@ impl Transport for Simulated {
     }
 
     fn failure(&self) -> Option<Arc<Failure>> {
-        let failure = match self.question() {
+        let failure = match self.poll() {
             Err(CommError::Failed { failure, .. }) => Some(failure),
             _ => None,
         };
-        self.shared.lock().members[self.rank].asked(failure.is_some());
+        self.shared.lock().members[self.rank].record_poll(failure.is_some());
         failure
     }
 }

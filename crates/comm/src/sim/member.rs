@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Fault;
+use super::InjectedFault;
 use super::generator::{Generator, mix};
-use crate::head::HEAD_BYTES;
-use crate::{Call, Failure, Rank, Tag, Ticket};
+use crate::envelope::EnvelopeBytes;
+use crate::{CollectiveSignature, Failure, Rank, Tag, Ticket};
 
 /// What a rank is about, as far as the simulator is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
+pub(super) enum RunState {
     /// Its thread runs.
     Running,
     /// It will run when its event comes.
@@ -24,7 +24,7 @@ pub(super) enum Status {
 }
 
 /// A send or receive that was posted.
-pub(super) struct Slot {
+pub(super) struct PendingRequest {
     pub(super) peer: Rank,
     pub(super) tag: Tag,
     pub(super) content: Content,
@@ -39,7 +39,7 @@ pub(super) enum Content {
     /// A receive without a message.
     Room,
     /// A receive with its message.
-    Message { head: [u8; HEAD_BYTES], body: Vec<u8> },
+    Message { envelope: EnvelopeBytes, body: Vec<u8> },
 }
 
 impl Content {
@@ -48,9 +48,9 @@ impl Content {
     }
 }
 
-/// Since when a rank waits in vain, and for whom.
+/// Since when a rank waits in vain, and for which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Clock {
+pub(super) struct StallClock {
     pub(super) culprit: Rank,
     /// The culprit's turn: if it goes on, the clock starts again.
     pub(super) turn: u64,
@@ -58,65 +58,69 @@ pub(super) struct Clock {
 }
 
 /// One rank.
-pub(super) struct Member {
-    pub(super) status: Status,
+pub(super) struct SimRank {
+    pub(super) status: RunState,
     /// The call it is in, and how many it entered or left.
-    pub(super) call: Option<Call>,
+    pub(super) call: Option<CollectiveSignature>,
     pub(super) turn: u64,
     /// For its peers it is not there any more.
     pub(super) gone: bool,
     /// Why none of its calls works any more, though its peers do not know.
     pub(super) lost: Option<Arc<Failure>>,
-    /// How long the wait was that took too long, and who is to blame.
-    pub(super) expired: Option<Clock>,
-    pub(super) clock: Option<Clock>,
-    pub(super) slots: BTreeMap<Ticket, Slot>,
+    /// How long the wait was that took too long, and which rank is to blame.
+    pub(super) expired: Option<StallClock>,
+    pub(super) clock: Option<StallClock>,
+    pub(super) requests: BTreeMap<Ticket, PendingRequest>,
     pub(super) steps: u64,
     generator: Generator,
-    faults: Vec<Fault>,
+    faults: Vec<InjectedFault>,
     next_ticket: u64,
     next_event: u64,
-    /// Questions in a row that were answered with no.
-    vain: u32,
+    /// Polls in a row that were answered with no.
+    failed_polls: u32,
 }
 
-impl Member {
-    pub(super) fn new(rank: Rank, seed: u64, faults: &[Fault]) -> Self {
-        let mine = |fault: &&Fault| match fault {
-            Fault::Lose { rank: who, .. } | Fault::Stick { rank: who, .. } => *who == rank,
+impl SimRank {
+    pub(super) fn new(rank: Rank, seed: u64, faults: &[InjectedFault]) -> Self {
+        let mine = |fault: &&InjectedFault| match fault {
+            InjectedFault::Lose { rank: who, .. } | InjectedFault::Stick { rank: who, .. } => {
+                *who == rank
+            }
         };
         Self {
-            status: Status::Running,
+            status: RunState::Running,
             call: None,
             turn: 0,
             gone: false,
             lost: None,
             expired: None,
             clock: None,
-            slots: BTreeMap::new(),
+            requests: BTreeMap::new(),
             steps: 0,
             // Every rank draws its own numbers: their order does not depend on the others.
             generator: Generator::new(mix(seed) ^ mix(rank as u64 + 1)),
             faults: faults.iter().filter(mine).copied().collect(),
             next_ticket: 0,
             next_event: 0,
-            vain: 0,
+            failed_polls: 0,
         }
     }
 
     /// Counts a call; what goes wrong in it.
-    pub(super) fn step(&mut self) -> Option<Fault> {
+    pub(super) fn step(&mut self) -> Option<InjectedFault> {
         self.steps += 1;
-        let now = |fault: &&Fault| match fault {
-            Fault::Lose { at_step, .. } | Fault::Stick { at_step, .. } => *at_step == self.steps,
+        let now = |fault: &&InjectedFault| match fault {
+            InjectedFault::Lose { at_step, .. } | InjectedFault::Stick { at_step, .. } => {
+                *at_step == self.steps
+            }
         };
         self.faults.iter().find(now).copied()
     }
 
-    pub(super) fn ticket(&mut self, slot: Slot) -> Ticket {
+    pub(super) fn ticket(&mut self, request: PendingRequest) -> Ticket {
         self.next_ticket += 1;
         let ticket = Ticket(self.next_ticket);
-        self.slots.insert(ticket, slot);
+        self.requests.insert(ticket, request);
         ticket
     }
 
@@ -126,7 +130,7 @@ impl Member {
         self.next_event
     }
 
-    pub(super) fn enters(&mut self, call: Option<&Call>) {
+    pub(super) fn enters(&mut self, call: Option<&CollectiveSignature>) {
         self.call = call.cloned();
         self.turn += 1;
     }
@@ -146,17 +150,18 @@ impl Member {
         self.generator.next() % longest.saturating_add(1)
     }
 
-    /// How long a rank that asks in vain waits before it asks again: longer each time.
-    pub(super) fn patience(&mut self, delay_max: u64, deadline: u64) -> u64 {
-        if self.vain == 0 {
+    /// How long a rank that polls in vain waits before it polls again: longer each time (backoff).
+    pub(super) fn poll_backoff(&mut self, delay_max: u64, deadline: u64) -> u64 {
+        if self.failed_polls == 0 {
             return 0;
         }
-        let longest = delay_max.max(1).saturating_mul(1 << self.vain.min(40)).min(deadline / 8);
+        let longest =
+            delay_max.max(1).saturating_mul(1 << self.failed_polls.min(40)).min(deadline / 8);
         1 + self.generator.next() % longest.saturating_add(1)
     }
 
-    /// Remembers whether a question was answered with yes.
-    pub(super) fn asked(&mut self, yes: bool) {
-        self.vain = if yes { 0 } else { self.vain + 1 };
+    /// Remembers whether a poll was answered with yes.
+    pub(super) fn record_poll(&mut self, yes: bool) {
+        self.failed_polls = if yes { 0 } else { self.failed_polls + 1 };
     }
 }

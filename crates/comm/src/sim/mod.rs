@@ -9,17 +9,17 @@
 //!
 //! Deadlines are in virtual time, too: waiting ten minutes costs nothing. The clock of a rank that
 //! waits runs while the one that everything hangs on is stuck or in another call, or if ranks wait
-//! for each other in a circle.
+//! for each other in a cycle (a deadlock).
 //!
 //! ```
-//! use pantile_comm::sim::{Fault, Sim};
-//! use pantile_comm::{Call, CommError};
+//! use pantile_comm::sim::{InjectedFault, Sim};
+//! use pantile_comm::{CollectiveSignature, CommError};
 //!
-//! let faults = vec![Fault::Lose { rank: 2, at_step: 3 }];
+//! let faults = vec![InjectedFault::Lose { rank: 2, at_step: 3 }];
 //! let sim = Sim { seed: 5, faults, ..Sim::default() };
-//! let outcome = sim.run(4, |mut world| world.barrier(&Call::here("barrier", 0)));
+//! let outcome = sim.run(4, |mut world| world.barrier(&CollectiveSignature::here("barrier", 0)));
 //! assert!(outcome.results.iter().all(|result| result.is_err()));
-//! assert_eq!(outcome.trace, sim.run(4, |mut world| world.barrier(&Call::here("barrier", 0))).trace);
+//! assert_eq!(outcome.trace, sim.run(4, |mut world| world.barrier(&CollectiveSignature::here("barrier", 0))).trace);
 //! ```
 
 mod channel;
@@ -46,7 +46,7 @@ pub struct Sim {
     /// The longest time that a call or a message takes.
     pub delay_max: Duration,
     /// What goes wrong.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<InjectedFault>,
     /// Settings of the world; the deadline is in virtual time.
     pub options: Options,
 }
@@ -61,18 +61,18 @@ impl Default for Sim {
 
 /// Something that goes wrong in a simulated world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum InjectedFault {
     /// The rank is lost. Its own call fails, and so do all later ones; for its peers it is gone,
     /// perhaps with messages that were still on their way.
     Lose {
-        /// Who.
+        /// Which rank.
         rank: Rank,
         /// At which of its calls of the transport, counted from 1.
         at_step: u64,
     },
     /// The rank's call does not return while its peers work.
     Stick {
-        /// Who.
+        /// Which rank.
         rank: Rank,
         /// At which of its calls of the transport, counted from 1.
         at_step: u64,
@@ -81,7 +81,7 @@ pub enum Fault {
 
 /// What became of a simulated world.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome<T, E> {
+pub struct SimOutcome<T, E> {
     /// What every rank returned.
     pub results: Vec<Result<T, RankError<E>>>,
     /// How many calls of the transport every rank made.
@@ -108,7 +108,7 @@ impl Sim {
         &self,
         size: usize,
         body: impl Fn(Communicator) -> Result<T, E> + Sync,
-    ) -> Outcome<T, E> {
+    ) -> SimOutcome<T, E> {
         run::run(self, size, body)
     }
 }

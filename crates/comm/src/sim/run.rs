@@ -4,18 +4,18 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::end::{Shared, Simulated};
-use super::{Outcome, Sim};
+use super::end::{SimShared, Simulated};
+use super::{Sim, SimOutcome};
 use crate::{Communicator, Rank, RankError};
 
 pub(super) fn run<T: Send, E: Display + Send>(
     sim: &Sim,
     size: usize,
     body: impl Fn(Communicator) -> Result<T, E> + Sync,
-) -> Outcome<T, E> {
-    let shared = Shared::new(sim, size);
+) -> SimOutcome<T, E> {
+    let shared = SimShared::new(sim, size);
     {
-        // Nobody runs before its turn comes.
+        // No rank runs before its turn comes.
         let mut state = shared.lock();
         (0..size).for_each(|rank| state.pause(rank));
         shared.hand_over(&mut state);
@@ -33,12 +33,12 @@ pub(super) fn run<T: Send, E: Display + Send>(
     });
     let state = shared.lock();
     let steps = state.members.iter().map(|member| member.steps).collect();
-    Outcome { results, steps, trace: state.trace, time: Duration::from_nanos(state.now) }
+    SimOutcome { results, steps, trace: state.trace, time: Duration::from_nanos(state.now) }
 }
 
 fn one<T, E: Display>(
     (rank, size): (Rank, usize),
-    shared: &Arc<Shared>,
+    shared: &Arc<SimShared>,
     body: &impl Fn(Communicator) -> Result<T, E>,
 ) -> Result<T, RankError<E>> {
     shared.wait_for_turn(rank);

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Sim;
-use super::channel::{Channel, Parcel};
+use super::channel::{Channel, SimPacket};
 use super::generator::mix;
-use super::member::{Clock, Content, Member, Slot, Status};
+use super::member::{Content, PendingRequest, RunState, SimRank, StallClock};
 use crate::{Failure, Rank, Tag, Ticket};
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum SimEvent {
     /// A rank goes on.
     Wake(Rank),
     /// The oldest message of a channel arrives.
     Arrive(Rank, Rank, Tag),
 }
 
-/// When an event happens; those of one time in the order of whoever made them.
-type Moment = (u64, Rank, u64);
+/// When an event happens; those of one time in the order of the ranks that made them.
+type SimTime = (u64, Rank, u64);
 
 /// Everything that the ranks of a simulated world share.
 ///
@@ -28,8 +28,8 @@ type Moment = (u64, Rank, u64);
 /// 1. `running` ranks are `Running`; the simulator goes on only if there is none.
 /// 2. A rank that is `Called` has exactly one `Wake` in the queue, and no other rank has one.
 /// 3. A channel has an `Arrive` in the queue for every message that flies.
-pub(super) struct State {
-    pub(super) members: Vec<Member>,
+pub(super) struct SimState {
+    pub(super) members: Vec<SimRank>,
     pub(super) running: usize,
     /// Nanoseconds of virtual time.
     pub(super) now: u64,
@@ -37,13 +37,13 @@ pub(super) struct State {
     pub(super) failure: Option<Arc<Failure>>,
     pub(super) trace: u64,
     delay_max: u64,
-    queue: BTreeMap<Moment, Event>,
+    queue: BTreeMap<SimTime, SimEvent>,
     channels: BTreeMap<(Rank, Rank, Tag), Channel>,
 }
 
-impl State {
+impl SimState {
     pub(super) fn new(sim: &Sim, size: usize) -> Self {
-        let member = |rank| Member::new(rank, sim.seed, &sim.faults);
+        let member = |rank| SimRank::new(rank, sim.seed, &sim.faults);
         Self {
             members: (0..size).map(member).collect(),
             running: size,
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    fn plan(&mut self, by: Rank, delay: u64, event: Event) {
+    fn plan(&mut self, by: Rank, delay: u64, event: SimEvent) {
         let number = self.members[by].event_number();
         self.queue.insert((self.now.saturating_add(delay), by, number), event);
     }
@@ -72,28 +72,28 @@ impl State {
     pub(super) fn pause(&mut self, rank: Rank) {
         let (delay_max, deadline) = (self.delay_max, self.deadline);
         let member = &mut self.members[rank];
-        let delay = member.delay(delay_max) + member.patience(delay_max, deadline);
-        self.stop(rank, Status::Called);
-        self.plan(rank, delay, Event::Wake(rank));
+        let delay = member.delay(delay_max) + member.poll_backoff(delay_max, deadline);
+        self.stop(rank, RunState::Called);
+        self.plan(rank, delay, SimEvent::Wake(rank));
     }
 
     /// A running rank does not run any more.
-    pub(super) fn stop(&mut self, rank: Rank, status: Status) {
-        debug_assert_eq!(self.members[rank].status, Status::Running, "invariant 1 of a state");
+    pub(super) fn stop(&mut self, rank: Rank, status: RunState) {
+        debug_assert_eq!(self.members[rank].status, RunState::Running, "invariant 1 of a state");
         self.members[rank].status = status;
         self.running -= 1;
     }
 
     fn start(&mut self, rank: Rank) {
-        self.members[rank].status = Status::Running;
+        self.members[rank].status = RunState::Running;
         self.running += 1;
     }
 
     /// A rank that waits or is stuck will look again.
     fn wake(&mut self, rank: Rank, delay: u64) {
-        if matches!(self.members[rank].status, Status::Waiting { .. } | Status::Stuck) {
-            self.members[rank].status = Status::Called;
-            self.plan(rank, delay, Event::Wake(rank));
+        if matches!(self.members[rank].status, RunState::Waiting { .. } | RunState::Stuck) {
+            self.members[rank].status = RunState::Called;
+            self.plan(rank, delay, SimEvent::Wake(rank));
         }
     }
 
@@ -114,14 +114,14 @@ impl State {
                 return self.resolve();
             };
             self.now = time;
-            let kind = matches!(event, Event::Wake(_));
+            let kind = matches!(event, SimEvent::Wake(_));
             self.note([time, by as u64, number, u64::from(kind)]);
             match event {
-                Event::Wake(rank) => {
+                SimEvent::Wake(rank) => {
                     self.start(rank);
                     return Some(rank);
                 }
-                Event::Arrive(from, to, tag) => self.arrive(from, to, tag),
+                SimEvent::Arrive(from, to, tag) => self.arrive(from, to, tag),
             }
         }
         None
@@ -139,14 +139,14 @@ impl State {
     /// Nothing is going to happen: the calls of ranks that are stuck return, or a rank that waits
     /// for nothing is told so.
     fn resolve(&mut self) -> Option<Rank> {
-        let stuck = |member: &Member| member.status == Status::Stuck;
-        let waits = |member: &Member| matches!(member.status, Status::Waiting { .. });
+        let stuck = |member: &SimRank| member.status == RunState::Stuck;
+        let waits = |member: &SimRank| matches!(member.status, RunState::Waiting { .. });
         let waiting = self.members.iter().position(waits);
         if let Some(rank) = waiting
-            && let Status::Waiting { peer, .. } = self.members[rank].status
+            && let RunState::Waiting { peer, .. } = self.members[rank].status
         {
             let turn = self.members[peer].turn;
-            self.members[rank].clock = Some(Clock { culprit: peer, turn, since: self.now });
+            self.members[rank].clock = Some(StallClock { culprit: peer, turn, since: self.now });
             self.expire(rank, self.now.saturating_add(self.deadline));
             return Some(rank);
         }
@@ -167,11 +167,11 @@ impl State {
         }
     }
 
-    /// A rank is not there any more; those who wait for it will be told.
+    /// A rank is not there any more; the ranks that wait for it will be told.
     pub(super) fn disappear(&mut self, gone: Rank) {
         self.members[gone].gone = true;
         for rank in 0..self.members.len() {
-            if let Status::Waiting { peer, .. } = self.members[rank].status
+            if let RunState::Waiting { peer, .. } = self.members[rank].status
                 && peer == gone
             {
                 let delay = self.members[gone].delay(self.delay_max);
@@ -187,25 +187,25 @@ impl State {
         self.members[rank].lost = Some(Arc::new(failure));
         if self.members[rank].coin() {
             let own = self.channels.iter_mut().filter(|((from, ..), _)| *from == rank);
-            own.for_each(|(_, channel)| channel.flying.clear());
+            own.for_each(|(_, channel)| channel.in_flight.clear());
         }
         self.disappear(rank);
     }
 
     /// Sends a message.
-    pub(super) fn send(&mut self, (from, to, tag): (Rank, Rank, Tag), parcel: Parcel) {
+    pub(super) fn send(&mut self, (from, to, tag): (Rank, Rank, Tag), packet: SimPacket) {
         let delay = self.members[from].delay(self.delay_max);
         let channel = self.channels.entry((from, to, tag)).or_default();
         channel.last = channel.last.max(self.now.saturating_add(delay));
-        channel.flying.push_back(parcel);
+        channel.in_flight.push_back(packet);
         let delay = channel.last - self.now;
-        self.plan(from, delay, Event::Arrive(from, to, tag));
+        self.plan(from, delay, SimEvent::Arrive(from, to, tag));
     }
 
     fn arrive(&mut self, from: Rank, to: Rank, tag: Tag) {
         let channel = self.channels.entry((from, to, tag)).or_default();
-        if let Some(parcel) = channel.flying.pop_front() {
-            channel.arrived.push_back(parcel);
+        if let Some(packet) = channel.in_flight.pop_front() {
+            channel.arrived.push_back(packet);
         }
         self.pair_up(from, to, tag);
         // Perhaps this was the last one, and nothing more is to be waited for.
@@ -216,7 +216,8 @@ impl State {
 
     /// Makes room for a message.
     pub(super) fn room(&mut self, (from, to, tag): (Rank, Rank, Tag)) -> Ticket {
-        let ticket = self.members[to].ticket(Slot { peer: from, tag, content: Content::Room });
+        let ticket =
+            self.members[to].ticket(PendingRequest { peer: from, tag, content: Content::Room });
         self.channels.entry((from, to, tag)).or_default().rooms.push_back(ticket);
         self.pair_up(from, to, tag);
         ticket
@@ -225,9 +226,9 @@ impl State {
     /// Puts messages that have arrived into the rooms that were made for them.
     fn pair_up(&mut self, from: Rank, to: Rank, tag: Tag) {
         let channel = |state: &mut Self| state.channels.get_mut(&(from, to, tag))?.pair();
-        while let Some((room, parcel)) = channel(self) {
-            let (body, sent) = parcel.body.take();
-            self.complete(to, room, Content::Message { head: parcel.head, body });
+        while let Some((room, packet)) = channel(self) {
+            let (body, sent) = packet.body.take();
+            self.complete(to, room, Content::Message { envelope: packet.envelope, body });
             if let Some(sent) = sent {
                 self.complete(from, sent, Content::Sent);
             }
@@ -236,24 +237,24 @@ impl State {
 
     /// A send or receive is done; its rank goes on if it waits for it.
     fn complete(&mut self, rank: Rank, done: Ticket, content: Content) {
-        if let Some(slot) = self.members[rank].slots.get_mut(&done) {
-            slot.content = content;
+        if let Some(request) = self.members[rank].requests.get_mut(&done) {
+            request.content = content;
         }
-        if matches!(self.members[rank].status, Status::Waiting { ticket, .. } if ticket == done) {
+        if matches!(self.members[rank].status, RunState::Waiting { ticket, .. } if ticket == done) {
             self.wake(rank, 0);
         }
     }
 
     /// True if nothing more can come for a ticket, because its peer is not there any more.
     pub(super) fn is_hopeless(&self, rank: Rank, ticket: Ticket) -> bool {
-        let Some(slot) = self.members[rank].slots.get(&ticket) else { return false };
-        let incoming = (slot.peer, rank, slot.tag);
-        let flies = |channel: &Channel| !channel.flying.is_empty();
-        let coming = match slot.content {
+        let Some(request) = self.members[rank].requests.get(&ticket) else { return false };
+        let incoming = (request.peer, rank, request.tag);
+        let flies = |channel: &Channel| !channel.in_flight.is_empty();
+        let coming = match request.content {
             Content::Room => self.channels.get(&incoming).is_some_and(flies),
             _ => false,
         };
-        self.members[slot.peer].gone && !slot.content.is_done() && !coming
+        self.members[request.peer].gone && !request.content.is_done() && !coming
     }
 }
 

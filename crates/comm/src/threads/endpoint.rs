@@ -4,26 +4,27 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::lane::{Lane, Shown};
-use super::post::Parcel;
-use super::world::World;
+use super::inbox::Packet;
+use super::window::{ExposedMemory, SharedWindow};
+use super::world::ThreadWorld;
 use crate::{
-    Call, CommError, Failure, Head, Memory, Options, Piece, Rank, Tag, Ticket, Transport, Windows,
+    CollectiveSignature, CommError, Envelope, Failure, MemoryBlock, MemorySlice, Options, Rank,
+    Tag, Ticket, Transport, Windows,
 };
 
 /// A rank that is a thread of this process.
 pub struct Threads {
     rank: Rank,
-    world: Arc<World>,
-    call: Option<Call>,
+    world: Arc<ThreadWorld>,
+    call: Option<CollectiveSignature>,
     next: u64,
     /// Receives that were posted and not yet filled, per sender and tag in order.
-    rooms: BTreeMap<(Rank, Tag), VecDeque<(Ticket, Piece)>>,
+    rooms: BTreeMap<(Rank, Tag), VecDeque<(Ticket, MemorySlice)>>,
     /// Where an unfilled receive waits.
     waiting: BTreeMap<Ticket, (Rank, Tag)>,
-    /// Windows of this rank by viewer, and of others by shower, as far as they were ever needed.
-    shown: BTreeMap<Rank, Arc<Lane>>,
-    seen: BTreeMap<Rank, Arc<Lane>>,
+    /// Windows of this rank by viewer, and of others by owner, as far as they were ever needed.
+    exposed: BTreeMap<Rank, Arc<SharedWindow>>,
+    viewed: BTreeMap<Rank, Arc<SharedWindow>>,
     leaves_on_drop: bool,
 }
 
@@ -32,11 +33,11 @@ impl Threads {
     /// world when it is dropped.
     #[must_use]
     pub fn world(size: usize, options: &Options) -> Vec<Self> {
-        let world = World::new(size, options);
+        let world = ThreadWorld::new(size, options);
         (0..size).map(|rank| Self::new(rank, &world, true)).collect()
     }
 
-    pub(super) fn new(rank: Rank, world: &Arc<World>, leaves_on_drop: bool) -> Self {
+    pub(super) fn new(rank: Rank, world: &Arc<ThreadWorld>, leaves_on_drop: bool) -> Self {
         Self {
             rank,
             world: Arc::clone(world),
@@ -44,8 +45,8 @@ impl Threads {
             next: 0,
             rooms: BTreeMap::new(),
             waiting: BTreeMap::new(),
-            shown: BTreeMap::new(),
-            seen: BTreeMap::new(),
+            exposed: BTreeMap::new(),
+            viewed: BTreeMap::new(),
             leaves_on_drop,
         }
     }
@@ -63,33 +64,33 @@ impl Threads {
         self.world.check(rank)
     }
 
-    fn call(&self) -> Call {
-        self.call.clone().unwrap_or_else(|| Call::here("no call", 0))
+    fn call(&self) -> CollectiveSignature {
+        self.call.clone().unwrap_or_else(|| CollectiveSignature::here("no call", 0))
     }
 
-    /// Waits for the next parcel of a sender and tag, and checks its head.
-    fn next_parcel(&self, from: Rank, tag: Tag) -> Result<Parcel, CommError> {
-        let (call, post) = (self.call(), self.world.post(self.rank));
-        let parcel = self.world.wait((self.rank, from), &call, || post.fetch(from, tag))?;
-        Head::check(&parcel.head, self.rank, from, &call)?;
-        Ok(parcel)
+    /// Waits for the next packet of a sender and tag, and checks its envelope.
+    fn next_packet(&self, from: Rank, tag: Tag) -> Result<Packet, CommError> {
+        let (call, inbox) = (self.call(), self.world.inbox(self.rank));
+        let packet = self.world.wait((self.rank, from), &call, || inbox.take_packet(from, tag))?;
+        Envelope::check(&packet.envelope, self.rank, from, &call)?;
+        Ok(packet)
     }
 
     /// Fills the oldest room of a sender and tag.
     fn fill_next(&mut self, from: Rank, tag: Tag) -> Result<(), CommError> {
-        let parcel = self.next_parcel(from, tag)?;
+        let packet = self.next_packet(from, tag)?;
         let Some((ticket, room)) = self.rooms.get_mut(&(from, tag)).and_then(VecDeque::pop_front)
         else {
             unreachable!("a ticket that waits has a room");
         };
         self.waiting.remove(&ticket);
-        if parcel.body.len() != room.len() {
+        if packet.body.len() != room.len() {
             let (rank, call) = (self.rank, Box::new(self.call()));
-            let (expected, got) = (room.len(), parcel.body.len());
+            let (expected, got) = (room.len(), packet.body.len());
             return Err(CommError::Length { rank, call, peer: from, expected, got });
         }
-        // SAFETY: law 6 of Transport: until the wait is over nobody else touches a room.
-        unsafe { room.as_mut_slice() }.copy_from_slice(&parcel.body);
+        // SAFETY: law 6 of Transport: until the wait is over no other thread touches a room.
+        unsafe { room.as_mut_slice() }.copy_from_slice(&packet.body);
         Ok(())
     }
 }
@@ -107,28 +108,33 @@ impl Transport for Threads {
         self.world.size()
     }
 
-    fn enter(&mut self, call: &Call) -> Result<(), CommError> {
+    fn enter(&mut self, call: &CollectiveSignature) -> Result<(), CommError> {
         self.world.check(self.rank)?;
-        self.world.post(self.rank).set_doing(Some(call));
+        self.world.inbox(self.rank).set_activity(Some(call));
         self.call = Some(call.clone());
         Ok(())
     }
 
     fn leave(&mut self) {
-        self.world.post(self.rank).set_doing(None);
+        self.world.inbox(self.rank).set_activity(None);
         self.call = None;
     }
 
-    fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError> {
+    fn post_send(&mut self, to: Rank, tag: Tag, body: &MemorySlice) -> Result<Ticket, CommError> {
         self.check(to)?;
-        let head = Head::encode(&self.call(), body.len());
-        // SAFETY: law 6 of Transport: from posting on nobody writes the body.
+        let envelope = Envelope::encode(&self.call(), body.len());
+        // SAFETY: law 6 of Transport: from posting on no thread writes the body.
         let body = unsafe { body.as_slice() }.to_vec();
-        self.world.post(to).deliver(self.rank, tag, Parcel { head, body });
+        self.world.inbox(to).deliver(self.rank, tag, Packet { envelope, body });
         Ok(self.ticket())
     }
 
-    fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError> {
+    fn post_receive(
+        &mut self,
+        from: Rank,
+        tag: Tag,
+        room: &MemorySlice,
+    ) -> Result<Ticket, CommError> {
         self.check(from)?;
         let ticket = self.ticket();
         self.rooms.entry((from, tag)).or_default().push_back((ticket, room.clone()));
@@ -147,12 +153,12 @@ impl Transport for Threads {
     fn is_done(&mut self, ticket: Ticket) -> Result<bool, CommError> {
         self.world.check(self.rank)?;
         while let Some((from, tag)) = self.waiting.get(&ticket).copied() {
-            let gone = self.world.post(from).is_gone();
-            if !self.world.post(self.rank).has_mail(from, tag) {
+            let gone = self.world.inbox(from).is_gone();
+            if !self.world.inbox(self.rank).has_packet(from, tag) {
                 if !gone {
                     return Ok(false);
                 }
-                // Whoever gave up did so before it left.
+                // A rank that gave up did so before it left.
                 self.world.check(self.rank)?;
                 let (rank, call) = (self.rank, Box::new(self.call()));
                 return Err(CommError::Gone { rank, call, peer: from });
@@ -167,7 +173,7 @@ impl Transport for Threads {
         while self.rooms.get(&(from, tag)).is_some_and(|rooms| !rooms.is_empty()) {
             self.fill_next(from, tag)?;
         }
-        Ok(self.next_parcel(from, tag)?.body)
+        Ok(self.next_packet(from, tag)?.body)
     }
 
     fn windows(&mut self) -> Option<&mut dyn Windows> {
@@ -184,66 +190,66 @@ impl Transport for Threads {
 }
 
 impl Threads {
-    /// The lane on which this rank shows memory to `to`.
-    fn lane_to(&mut self, to: Rank) -> Arc<Lane> {
-        let lane = self.shown.entry(to).or_insert_with(|| self.world.lane(self.rank, to));
-        Arc::clone(lane)
+    /// The window through which this rank shows memory to `to`.
+    fn window_to(&mut self, to: Rank) -> Arc<SharedWindow> {
+        let window = self.exposed.entry(to).or_insert_with(|| self.world.window(self.rank, to));
+        Arc::clone(window)
     }
 
-    /// The lane on which `from` shows memory to this rank.
-    fn lane_from(&mut self, from: Rank) -> Arc<Lane> {
-        let lane = self.seen.entry(from).or_insert_with(|| self.world.lane(from, self.rank));
-        Arc::clone(lane)
+    /// The window through which `from` shows memory to this rank.
+    fn window_from(&mut self, from: Rank) -> Arc<SharedWindow> {
+        let window = self.viewed.entry(from).or_insert_with(|| self.world.window(from, self.rank));
+        Arc::clone(window)
     }
 }
 
 impl Windows for Threads {
-    fn open(&mut self, to: Rank, memory: &Memory) -> Result<(), CommError> {
+    fn expose(&mut self, to: Rank, memory: &MemoryBlock) -> Result<(), CommError> {
         self.check(to)?;
-        let shown = Shown { call: self.call(), memory: memory.clone() };
-        let fresh = self.lane_to(to).open(shown);
-        assert!(fresh, "invariant 1 of a lane: a window to rank {to} is open already");
-        self.world.post(to).bell.ring();
+        let exposed = ExposedMemory { call: self.call(), memory: memory.clone() };
+        let fresh = self.window_to(to).expose(exposed);
+        assert!(fresh, "invariant 1 of a window: a window to rank {to} is open already");
+        self.world.inbox(to).wakeup.wake();
         Ok(())
     }
 
-    fn is_open(&mut self, from: Rank) -> bool {
-        from < self.world.size() && self.lane_from(from).is_open()
+    fn is_exposed(&mut self, from: Rank) -> bool {
+        from < self.world.size() && self.window_from(from).is_exposed()
     }
 
-    fn look(&mut self, from: Rank) -> Result<Memory, CommError> {
+    fn acquire(&mut self, from: Rank) -> Result<MemoryBlock, CommError> {
         self.check(from)?;
-        let (lane, call) = (self.lane_from(from), self.call());
-        let shown = self.world.wait((self.rank, from), &call, || lane.look())?;
-        if shown.call.agrees_with(&call) {
-            return Ok(shown.memory);
+        let (window, call) = (self.window_from(from), self.call());
+        let exposed = self.world.wait((self.rank, from), &call, || window.acquire())?;
+        if exposed.call.agrees_with(&call) {
+            return Ok(exposed.memory);
         }
-        let (here, there) = (Box::new(call), Box::new(shown.call));
+        let (here, there) = (Box::new(call), Box::new(exposed.call));
         Err(CommError::Disagreement { rank: self.rank, here, peer: from, there })
     }
 
-    fn done(&mut self, from: Rank) {
-        self.lane_from(from).done();
-        self.world.post(from).bell.ring();
+    fn release(&mut self, from: Rank) {
+        self.window_from(from).release();
+        self.world.inbox(from).wakeup.wake();
     }
 
     fn close(&mut self, to: Rank) -> Result<(), CommError> {
-        let (lane, call) = (self.lane_to(to), self.call());
-        let closed = self.world.wait((self.rank, to), &call, || lane.close().then_some(()));
+        let (window, call) = (self.window_to(to), self.call());
+        let closed = self.world.wait((self.rank, to), &call, || window.close().then_some(()));
         if closed.is_err() {
-            self.world.wait_quietly(self.rank, || lane.take_back());
+            self.world.wait_for_release(self.rank, || window.revoke());
         }
         closed
     }
 
     fn withdraw(&mut self) {
-        // First let go of what others show: they may be waiting for it, too.
-        for (from, lane) in &self.seen {
-            lane.done();
-            self.world.post(*from).bell.ring();
+        // First release what others show: they may be waiting for it, too.
+        for (from, window) in &self.viewed {
+            window.release();
+            self.world.inbox(*from).wakeup.wake();
         }
-        for lane in self.shown.values() {
-            self.world.wait_quietly(self.rank, || lane.take_back());
+        for window in self.exposed.values() {
+            self.world.wait_for_release(self.rank, || window.revoke());
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Explores the interleavings of windows, bells and waits.
+//! Explores the interleavings of windows, wakeups and waits.
 //!
 //! Locks and atomics are those of the explorer, which runs one thread at a time and decides at each
-//! of them who goes on. It finds threads that sleep for ever, because nobody sleeps for a limited
-//! time here, and it finds what the payloads assert. It takes all atomics for sequentially
+//! of them who goes on. It finds threads that sleep for ever, because no thread sleeps for a
+//! limited time here, and it finds what the payloads assert. It takes all atomics for sequentially
 //! consistent, so it says nothing about orderings that are too weak.
 
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use shuttle::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use shuttle::thread::{JoinHandle, spawn, yield_now};
 use shuttle::{Config, Runner};
 
-use super::bell::Bell;
 use super::endpoint::Threads;
-use super::lane::{Lane, Shown};
-use super::world::World;
+use super::wakeup::{Spin, Wakeup};
+use super::window::{ExposedMemory, SharedWindow};
+use super::world::ThreadWorld;
 use crate::{
-    Call, CommError, Communicator, Failure, Memory, Operation, Options, Rank, Tag, Transport,
-    Windows,
+    ActiveOperation, CollectiveSignature, CommError, Communicator, Failure, MemoryBlock, Options,
+    Rank, Tag, Transport, Windows,
 };
 
-/// As long as it takes: nobody looks at a clock here.
+/// As long as it takes: no thread looks at a clock here.
 const LONG: Duration = Duration::from_secs(3600);
 
 fn explore(scheduler: impl Scheduler + 'static, body: impl Fn() + Send + Sync + 'static) {
@@ -56,7 +56,7 @@ fn join(threads: Vec<JoinHandle<()>>) {
     threads.into_iter().for_each(|thread| thread.join().expect("no thread panics"));
 }
 
-/// What a window shows: read by any number of viewers, written by one shower while nobody reads.
+/// What a window shows: read by any number of viewers, written by the owner while no viewer reads.
 #[derive(Default)]
 struct Payload {
     readers: AtomicU32,
@@ -83,28 +83,31 @@ impl Payload {
     }
 }
 
-fn shown(round: u32) -> Shown {
-    Shown { call: Call::here("round", u64::from(round)), memory: Memory::zeroed(0) }
+fn exposed(round: u32) -> ExposedMemory {
+    ExposedMemory {
+        call: CollectiveSignature::here("round", u64::from(round)),
+        memory: MemoryBlock::zeroed(0),
+    }
 }
 
-/// A lane and what it shows.
+/// A window and what it shows.
 #[derive(Default)]
-struct Scene {
-    lane: Lane,
+struct WindowScene {
+    window: SharedWindow,
     payload: Payload,
 }
 
-impl Scene {
+impl WindowScene {
     fn try_look(&self) -> bool {
-        let Some(shown) = self.lane.look() else { return false };
-        assert_eq!(u64::from(self.payload.read()), shown.call.fingerprint, "another value");
-        self.lane.done();
+        let Some(exposed) = self.window.acquire() else { return false };
+        assert_eq!(u64::from(self.payload.read()), exposed.call.fingerprint, "another value");
+        self.window.release();
         true
     }
 }
 
 fn close_two_windows() {
-    let scene = Arc::new(Scene::default());
+    let scene = Arc::new(WindowScene::default());
     let viewed = Arc::clone(&scene);
     let viewer = spawn(move || {
         for _ in 0..2 {
@@ -115,70 +118,71 @@ fn close_two_windows() {
     });
     for round in 1..=2 {
         scene.payload.write(round);
-        assert!(scene.lane.open(shown(round)), "the lane is empty again");
-        while !scene.lane.close() {
+        assert!(scene.window.expose(exposed(round)), "the window is empty again");
+        while !scene.window.close() {
             yield_now();
         }
     }
     join(vec![viewer]);
 }
 
-/// The shower closes or takes back, the viewer comes at any time, also to end a look that was none.
-fn take_back_a_window(tries: usize) {
-    let scene = Arc::new(Scene::default());
+/// The owner closes or revokes, the viewer comes at any time, also to release what it never
+/// acquired.
+fn revoke_a_window(tries: usize) {
+    let scene = Arc::new(WindowScene::default());
     let viewed = Arc::clone(&scene);
     let viewer = spawn(move || {
-        viewed.lane.done();
+        viewed.window.release();
         let _ = (0..tries).any(|_| viewed.try_look());
-        viewed.lane.done();
+        viewed.window.release();
     });
     scene.payload.write(1);
-    assert!(scene.lane.open(shown(1)), "a new lane is empty");
-    if scene.lane.close() || (0..tries).any(|_| scene.lane.take_back()) {
+    assert!(scene.window.expose(exposed(1)), "a new window is empty");
+    if scene.window.close() || (0..tries).any(|_| scene.window.revoke()) {
         scene.payload.write(2);
-        assert!(scene.lane.open(shown(2)), "the lane is empty again");
+        assert!(scene.window.expose(exposed(2)), "the window is empty again");
     }
     join(vec![viewer]);
 }
 
 #[test]
-fn explore_lanes_that_close() {
+fn explore_windows_that_close() {
     sample(3000, close_two_windows);
 }
 
 #[test]
-fn explore_lanes_that_are_taken_back() {
-    all(|| take_back_a_window(1));
-    sample(5000, || take_back_a_window(3));
+fn explore_windows_that_are_revoked() {
+    all(|| revoke_a_window(1));
+    sample(5000, || revoke_a_window(3));
 }
 
-/// One rank sleeps until all of `ringers` have rung.
-fn ring_a_bell(ringers: u32, rounds: u32) {
-    let bell = Arc::new(Bell::default());
+/// One rank sleeps until all of `wakers` have woken it.
+fn wake_a_thread(wakers: u32, rounds: u32) {
+    let wakeup = Arc::new(Wakeup::default());
     let count = Arc::new(AtomicU32::new(0));
-    let ringer = |_| {
-        let (bell, count) = (Arc::clone(&bell), Arc::clone(&count));
+    let waker = |_| {
+        let (wakeup, count) = (Arc::clone(&wakeup), Arc::clone(&count));
         spawn(move || {
             for _ in 0..rounds {
                 count.fetch_add(1, SeqCst);
-                bell.ring();
+                wakeup.wake();
             }
         })
     };
-    let threads = (0..ringers).map(ringer).collect();
-    for next in 1..=ringers * rounds {
+    let threads = (0..wakers).map(waker).collect();
+    for next in 1..=wakers * rounds {
         let ready = || (count.load(SeqCst) >= next).then_some(());
-        while bell.sleep(LONG, ready).is_none() {}
+        wakeup.wait(&Spin::short(false), LONG, ready);
     }
     join(threads);
 }
 
 #[test]
-fn explore_bells() {
-    all(|| ring_a_bell(1, 1));
-    all(|| ring_a_bell(2, 1));
-    sample(2000, || ring_a_bell(2, 2));
-    sample(2000, || ring_a_bell(1, 4));
+fn explore_wakeups() {
+    all(|| wake_a_thread(1, 1));
+    all(|| wake_a_thread(2, 1));
+    sample(2000, || wake_a_thread(2, 2));
+    sample(2000, || wake_a_thread(1, 4));
 }
 
 /// What the last rank of a chain does.
@@ -200,19 +204,19 @@ fn give_up(culprit: Rank) -> Failure {
 
 /// Each rank waits for the next one and then answers the one before; the last one acts.
 fn wait_in_a_chain(size: usize, act: Act) {
-    let world = World::new(size, &Options::default());
+    let world = ThreadWorld::new(size, &Options::default());
     let answers: Arc<Vec<AtomicBool>> =
         Arc::new((0..size).map(|_| AtomicBool::new(false)).collect());
-    let answer = |world: &World, answers: &[AtomicBool], rank: Rank| {
+    let answer = |world: &ThreadWorld, answers: &[AtomicBool], rank: Rank| {
         answers[rank].store(true, SeqCst);
         if rank > 0 {
-            world.post(rank - 1).bell.ring();
+            world.inbox(rank - 1).wakeup.wake();
         }
     };
     let waiter = |rank: Rank| {
         let (world, answers) = (Arc::clone(&world), Arc::clone(&answers));
         spawn(move || {
-            let (call, last) = (Call::here("chain", 0), size - 1);
+            let (call, last) = (CollectiveSignature::here("chain", 0), size - 1);
             let ready = || answers[rank + 1].load(SeqCst).then_some(());
             match world.wait((rank, rank + 1), &call, ready) {
                 Ok(()) => answer(&world, &answers, rank),
@@ -254,10 +258,10 @@ fn withdraw_while_others_look(size: usize, aborts: bool) {
     let payload = Arc::new(Payload::default());
     let viewer = |mut end: Threads| {
         let payload = Arc::clone(&payload);
-        spawn(move || match end.look(0) {
+        spawn(move || match end.acquire(0) {
             Ok(_) => {
-                assert_eq!(payload.read(), 1, "the value that was shown");
-                end.done(0);
+                assert_eq!(payload.read(), 1, "the value that was exposed");
+                end.release(0);
             }
             Err(CommError::Gone { peer, .. }) => assert_eq!(peer, 0),
             Err(CommError::Failed { failure, .. }) => assert_eq!(failure.culprit, 0),
@@ -267,7 +271,7 @@ fn withdraw_while_others_look(size: usize, aborts: bool) {
     let threads = ends.drain(1..).map(viewer).collect();
     let mut end = ends.remove(0);
     payload.write(1);
-    (1..size).for_each(|to| end.open(to, &Memory::zeroed(0)).expect("the world is healthy"));
+    (1..size).for_each(|to| end.expose(to, &MemoryBlock::zeroed(0)).expect("the world is healthy"));
     if aborts {
         end.abort(give_up(0));
     }
@@ -286,8 +290,8 @@ fn explore_withdrawing() {
     }
 }
 
-/// Rank 0 shows its memory to rank 1, closes, changes it and says so; rank 2, if there is one, gives
-/// up meanwhile.
+/// Rank 0 shows its memory to rank 1, closes, changes it and says so; rank 2, if there is one,
+/// gives up meanwhile.
 fn close_and_tell(size: usize) {
     let mut ends = Threads::world(size, &Options::default());
     let payload = Arc::new(Payload::default());
@@ -301,19 +305,19 @@ fn close_and_tell(size: usize) {
     let (mut viewer, viewed) = (ends.remove(1), Arc::clone(&payload));
     threads.push(spawn(move || {
         let mut look = || {
-            viewer.look(0)?;
-            assert_eq!(viewed.read(), 1, "the value that was shown");
-            viewer.done(0);
-            // Nothing but the end of the look may wake the shower.
+            viewer.acquire(0)?;
+            assert_eq!(viewed.read(), 1, "the value that was exposed");
+            viewer.release(0);
+            // Nothing but the release may wake the owner.
             viewer.receive_any(0, Tag(0))
         };
         look().map_or_else(|error| refused(&error), drop);
     }));
-    let mut shower = ends.remove(0);
+    let mut owner = ends.remove(0);
     payload.write(1);
-    let closed = shower.open(1, &Memory::zeroed(0)).and_then(|()| shower.close(1));
+    let closed = owner.expose(1, &MemoryBlock::zeroed(0)).and_then(|()| owner.close(1));
     payload.write(2);
-    let told = closed.and_then(|()| shower.post_send(1, Tag(0), &Memory::zeroed(0).whole()));
+    let told = closed.and_then(|()| owner.post_send(1, Tag(0), &MemoryBlock::zeroed(0).whole()));
     told.map_or_else(|error| refused(&error), |_| ());
     join(threads);
 }
@@ -327,21 +331,22 @@ fn explore_closing() {
 /// Where the last rank gives up, counted over both rounds.
 const POINTS: usize = 12;
 
-/// All ranks look at each other's memory in two rounds; the last one gives up at a point.
+/// All ranks read each other's memory in two rounds; the last one gives up at a point.
 fn exchange_twice(mut world: Communicator, payloads: &[Payload], stop: usize) {
     let (rank, last) = (world.rank(), payloads.len() - 1);
     let mut point = 0;
     for round in 1..=2 {
-        let result = world.operation(&Call::here("round", u64::from(round)), |operation| {
-            exchange(operation, payloads, round, &mut || {
-                point += 1;
-                match rank == last && point == stop {
-                    true => Err(CommError::NoSuchRank { rank, peer: rank, size: 0 }),
-                    false => Ok(()),
-                }
-            })
-        });
-        // Whatever came of it, nobody looks any more.
+        let result =
+            world.operation(&CollectiveSignature::here("round", u64::from(round)), |operation| {
+                exchange(operation, payloads, round, &mut || {
+                    point += 1;
+                    match rank == last && point == stop {
+                        true => Err(CommError::NoSuchRank { rank, peer: rank, size: 0 }),
+                        false => Ok(()),
+                    }
+                })
+            });
+        // Whatever came of it, no rank reads any more.
         payloads[rank].write(100);
         if let Err(error) = result {
             assert!(stop <= POINTS, "{error}");
@@ -353,26 +358,26 @@ fn exchange_twice(mut world: Communicator, payloads: &[Payload], stop: usize) {
 }
 
 fn exchange(
-    operation: &mut Operation<'_>,
+    operation: &mut ActiveOperation<'_>,
     payloads: &[Payload],
     round: u32,
     point: &mut dyn FnMut() -> Result<(), CommError>,
 ) -> Result<(), CommError> {
-    let (rank, memory) = (operation.rank(), Memory::zeroed(0));
+    let (rank, memory) = (operation.rank(), MemoryBlock::zeroed(0));
     let others = || (0..payloads.len()).filter(|other| *other != rank);
     payloads[rank].write(round);
     let windows = operation.windows().expect("threads have windows");
     point()?;
-    others().try_for_each(|to| windows.open(to, &memory))?;
+    others().try_for_each(|to| windows.expose(to, &memory))?;
     point()?;
     let mut first = true;
     for from in others() {
-        windows.look(from)?;
+        windows.acquire(from)?;
         if std::mem::take(&mut first) {
             point()?;
         }
         assert_eq!(payloads[from].read(), round, "the value of this round");
-        windows.done(from);
+        windows.release(from);
     }
     point()?;
     others().try_for_each(|to| windows.close(to))?;

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use super::endpoint::Threads;
-use super::world::World;
+use super::world::ThreadWorld;
 use crate::{Communicator, Options, Rank, RankError};
 
 /// Runs `body` once per rank, each on a thread of its own, and returns what each of them returned.
@@ -19,7 +19,7 @@ pub fn run<T: Send, E: Display + Send>(
     options: &Options,
     body: impl Fn(Communicator) -> Result<T, E> + Sync,
 ) -> Vec<Result<T, RankError<E>>> {
-    let world = World::new(size, options);
+    let world = ThreadWorld::new(size, options);
     std::thread::scope(|scope| {
         let start = |rank| {
             let (world, body) = (&world, &body);
@@ -35,7 +35,7 @@ pub fn run<T: Send, E: Display + Send>(
 
 fn one<T, E: Display>(
     rank: Rank,
-    world: &Arc<World>,
+    world: &Arc<ThreadWorld>,
     body: &impl Fn(Communicator) -> Result<T, E>,
 ) -> Result<T, RankError<E>> {
     let communicator = Communicator::new(Box::new(Threads::new(rank, world, false)));

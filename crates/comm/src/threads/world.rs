@@ -4,98 +4,100 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::bell::Bell;
-use super::lane::Lane;
-use super::post::{Doing, Post};
+use super::inbox::{Activity, Inbox};
+use super::wakeup::Spin;
+use super::window::SharedWindow;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
-use crate::{Call, CommError, Failure, Options, Rank};
+use crate::{CollectiveSignature, CommError, Failure, Options, Rank};
 
-/// How long a rank sleeps before it looks at the clock again. Many ranks look less often: those that
-/// wake up only for that are in the way of those that work.
-const NAP: Duration = Duration::from_millis(20);
-const NAP_RANKS: usize = 128;
+/// How long a rank sleeps before it looks at the clock again. Many ranks look less often: those
+/// that wake up only for that are in the way of those that work.
+const WAIT_INTERVAL: Duration = Duration::from_millis(20);
+const WAIT_INTERVAL_RANKS: usize = 128;
 
-/// So many naps in a row an unchanged circle of sleeping ranks is seen before it is believed: then
-/// it is not worth waiting for the deadline. About five seconds; naps are counted, and not time,
-/// so that a process that was stopped for a while is not taken for one that is stuck. Sleep that a
-/// bell ends is no nap: others may ring often before the peer gets a core.
-const CIRCLE_NAPS: u32 = 250;
-const CIRCLE_NAPS_MIN: u32 = 4;
+/// So many timeouts in a row an unchanged cycle of waiting ranks (a deadlock) is seen before it is
+/// believed: then it is not worth waiting for the deadline. About five seconds; timeouts are
+/// counted, and not time, so that a process that was stopped for a while is not taken for one that
+/// is stuck. Sleep that a wakeup ends is no timeout: others may wake the rank often before the peer
+/// gets a core.
+const CYCLE_TIMEOUTS: u32 = 250;
+const CYCLE_TIMEOUTS_MIN: u32 = 4;
 
 /// What a rank that waits knows of its peer's standstill.
-struct Standstill {
-    doing: Doing,
+struct Stall {
+    activity: Activity,
     since: Instant,
-    naps: u32,
+    timeouts: u32,
 }
 
 /// The ranks of one process.
-pub(super) struct World {
-    posts: Vec<Post>,
-    lanes: Mutex<BTreeMap<(Rank, Rank), Arc<Lane>>>,
+pub(super) struct ThreadWorld {
+    inboxes: Vec<Inbox>,
+    windows: Mutex<BTreeMap<(Rank, Rank), Arc<SharedWindow>>>,
     /// Ranks that sleep for others, or are about to.
     ///
-    /// Invariant: a rank is counted *before* it looks whether its peer is gone, and a rank that leaves
-    /// reads the count *after* it has said so. So either the sleeper sees that, or it is rung for.
+    /// Invariant: a rank is counted *before* it looks whether its peer is gone, and a rank that
+    /// leaves reads the count *after* it has said so. So either the sleeper sees that, or it is
+    /// woken.
     waiting: AtomicUsize,
     failed: AtomicBool,
     failure: Mutex<Option<Arc<Failure>>>,
     deadline: Duration,
-    nap: Duration,
-    circle_naps: u32,
-    /// More ranks than cores.
-    crowded: bool,
+    wait_interval: Duration,
+    cycle_timeouts: u32,
+    /// How a rank spins before it parks.
+    spin: Spin,
 }
 
-impl World {
+impl ThreadWorld {
     pub(super) fn new(size: usize, options: &Options) -> Arc<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let longer = u32::try_from(size / NAP_RANKS).unwrap_or(u32::MAX).max(1);
+        let longer = u32::try_from(size / WAIT_INTERVAL_RANKS).unwrap_or(u32::MAX).max(1);
         Arc::new(Self {
-            posts: (0..size).map(|_| Post::default()).collect(),
-            lanes: Mutex::default(),
+            inboxes: (0..size).map(|_| Inbox::default()).collect(),
+            windows: Mutex::default(),
             waiting: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             failure: Mutex::default(),
             deadline: options.deadline,
-            nap: NAP.saturating_mul(longer).min(options.deadline),
-            circle_naps: (CIRCLE_NAPS / longer).max(CIRCLE_NAPS_MIN),
-            crowded: size > cores,
+            wait_interval: WAIT_INTERVAL.saturating_mul(longer).min(options.deadline),
+            cycle_timeouts: (CYCLE_TIMEOUTS / longer).max(CYCLE_TIMEOUTS_MIN),
+            spin: Spin::short(size > cores),
         })
     }
 
     pub(super) fn size(&self) -> usize {
-        self.posts.len()
+        self.inboxes.len()
     }
 
-    pub(super) fn post(&self, rank: Rank) -> &Post {
-        &self.posts[rank]
+    pub(super) fn inbox(&self, rank: Rank) -> &Inbox {
+        &self.inboxes[rank]
     }
 
     /// The window from one rank to another; made when they first meet.
-    pub(super) fn lane(&self, from: Rank, to: Rank) -> Arc<Lane> {
-        Arc::clone(lock(&self.lanes).entry((from, to)).or_default())
+    pub(super) fn window(&self, from: Rank, to: Rank) -> Arc<SharedWindow> {
+        Arc::clone(lock(&self.windows).entry((from, to)).or_default())
     }
 
     /// Ends the world; the first failure stays.
     pub(super) fn abort(&self, failure: Failure) {
         lock(&self.failure).get_or_insert_with(|| Arc::new(failure));
         self.failed.store(true, Ordering::SeqCst);
-        self.ring_all();
+        self.wake_all();
     }
 
-    /// A rank leaves for good; those who wait for it are told.
+    /// A rank leaves for good; the ranks that wait for it are told.
     pub(super) fn leave(&self, rank: Rank) {
-        self.post(rank).leave();
-        // Looking at every bell takes its time where all of many ranks leave.
+        self.inbox(rank).leave();
+        // Checking every wakeup takes its time where all of many ranks leave.
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            self.ring_all();
+            self.wake_all();
         }
     }
 
-    fn ring_all(&self) {
-        for post in &self.posts {
-            post.bell.ring();
+    fn wake_all(&self) {
+        for inbox in &self.inboxes {
+            inbox.wakeup.wake();
         }
     }
 
@@ -114,33 +116,33 @@ impl World {
     /// Waits until `ready` gives something that `peer` has to do.
     ///
     /// The clock runs only while the peer is busy with *another* call and does not move, or while
-    /// ranks wait for each other in a circle: a peer that computes may take its time.
+    /// ranks wait for each other in a cycle: a peer that computes may take its time.
     pub(super) fn wait<T>(
         &self,
         (rank, peer): (Rank, Rank),
-        call: &Call,
+        call: &CollectiveSignature,
         mut ready: impl FnMut() -> Option<T>,
     ) -> Result<T, CommError> {
-        if let Some(found) = Bell::spin(self.crowded, &mut ready) {
+        if let Some(found) = self.spin.until(&mut ready) {
             return self.check(rank).map(|()| found);
         }
-        self.post(rank).set_waiting(Some(peer));
+        self.inbox(rank).set_waiting(Some(peer));
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        let found = self.wait_asleep((rank, peer), call, &mut ready);
+        let found = self.wait_parked((rank, peer), call, &mut ready);
         self.waiting.fetch_sub(1, Ordering::SeqCst);
-        self.post(rank).set_waiting(None);
+        self.inbox(rank).set_waiting(None);
         found
     }
 
-    fn wait_asleep<T>(
+    fn wait_parked<T>(
         &self,
         (rank, peer): (Rank, Rank),
-        call: &Call,
+        call: &CollectiveSignature,
         ready: &mut impl FnMut() -> Option<T>,
     ) -> Result<T, CommError> {
-        let mut stuck: Option<Standstill> = None;
+        let mut stuck: Option<Stall> = None;
         loop {
-            let (gone, asleep_since) = (self.post(peer).is_gone(), Instant::now());
+            let (gone, parked_since) = (self.inbox(peer).is_gone(), Instant::now());
             let found = match gone {
                 true => ready(),
                 false => self.sleep((rank, peer), ready),
@@ -154,69 +156,66 @@ impl World {
             if gone {
                 return Err(CommError::Gone { rank, call: Box::new(call.clone()), peer });
             }
-            let napped = asleep_since.elapsed() >= self.nap;
-            self.check_clock((rank, peer), call, (napped, &mut stuck))?;
+            let timed_out = parked_since.elapsed() >= self.wait_interval;
+            self.check_clock((rank, peer), call, (timed_out, &mut stuck))?;
         }
     }
 
-    /// Sleeps until something may have changed, or the clock wants to be looked at.
+    /// Sleeps until something may have changed, or it is time to look at the clock.
     fn sleep<T>(
         &self,
         (rank, peer): (Rank, Rank),
         ready: &mut impl FnMut() -> Option<T>,
     ) -> Option<T> {
         // A rank that is about to sleep must not oversleep the end of the world, or of its peer.
-        let over = || self.failed.load(Ordering::SeqCst) || self.post(peer).is_gone();
+        let over = || self.failed.load(Ordering::SeqCst) || self.inbox(peer).is_gone();
         let look = || match ready() {
             Some(found) => Some(Some(found)),
             None => over().then_some(None),
         };
-        self.post(rank).bell.sleep(self.nap, look).flatten()
+        self.inbox(rank).wakeup.park(self.wait_interval, look).flatten()
     }
 
     fn check_clock(
         &self,
         (rank, peer): (Rank, Rank),
-        call: &Call,
-        (napped, stuck): (bool, &mut Option<Standstill>),
+        call: &CollectiveSignature,
+        (timed_out, stuck): (bool, &mut Option<Stall>),
     ) -> Result<(), CommError> {
-        let doing = self.post(peer).doing();
-        let elsewhere = doing.call.as_ref().is_some_and(|busy| !busy.agrees_with(call));
-        let circle = self.is_circle(rank, peer);
-        if !elsewhere && !circle {
+        let activity = self.inbox(peer).activity();
+        let elsewhere = activity.call.as_ref().is_some_and(|busy| !busy.agrees_with(call));
+        let cycle = self.is_wait_cycle(rank, peer);
+        if !elsewhere && !cycle {
             *stuck = None;
             return Ok(());
         }
         match stuck {
-            Some(still) if still.doing == doing => {
+            Some(still) if still.activity == activity => {
                 let waited = still.since.elapsed();
-                still.naps = if circle { still.naps + u32::from(napped) } else { 0 };
-                if waited < self.deadline && still.naps < self.circle_naps {
+                still.timeouts = if cycle { still.timeouts + u32::from(timed_out) } else { 0 };
+                if waited < self.deadline && still.timeouts < self.cycle_timeouts {
                     return Ok(());
                 }
-                let (call, busy) = (Box::new(call.clone()), doing.call.map(Box::new));
+                let (call, busy) = (Box::new(call.clone()), activity.call.map(Box::new));
                 Err(CommError::Late { rank, call, peer, busy, waited })
             }
             _ => {
-                *stuck = Some(Standstill { doing, since: Instant::now(), naps: 0 });
+                *stuck = Some(Stall { activity, since: Instant::now(), timeouts: 0 });
                 Ok(())
             }
         }
     }
 
     /// True if `peer` sleeps for a rank that sleeps for another one ... that sleeps for `rank`.
-    fn is_circle(&self, rank: Rank, peer: Rank) -> bool {
-        let next = |at: &Rank| self.post(*at).doing().waits_for;
+    fn is_wait_cycle(&self, rank: Rank, peer: Rank) -> bool {
+        let next = |at: &Rank| self.inbox(*at).activity().waits_for;
         std::iter::successors(Some(peer), next).take(self.size()).any(|at| at == rank)
     }
 
-    /// Waits until no peer looks through a lane any more; needs nothing but that peer's next step.
-    pub(super) fn wait_quietly(&self, rank: Rank, mut ready: impl FnMut() -> bool) {
-        let mut ready = || ready().then_some(());
-        if Bell::spin(self.crowded, &mut ready).is_some() {
-            return;
-        }
-        while self.post(rank).bell.sleep(self.nap, &mut ready).is_none() {}
+    /// Waits until no peer reads through a window any more; needs nothing but that peer's next
+    /// step.
+    pub(super) fn wait_for_release(&self, rank: Rank, mut ready: impl FnMut() -> bool) {
+        self.inbox(rank).wakeup.wait(&self.spin, self.wait_interval, || ready().then_some(()));
     }
 }
 
@@ -227,37 +226,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bell_that_rings_often_makes_no_circle() {
-        let world = World::new(2, &Options::default());
+    fn frequent_wakeups_make_no_cycle() {
+        let world = ThreadWorld::new(2, &Options::default());
         let (looks, answered) = (AtomicU32::new(0), AtomicBool::new(false));
         // Rank 0 waits for rank 1, and has what rank 1 waits for, but does not get a core.
-        world.post(0).set_waiting(Some(1));
+        world.inbox(0).set_waiting(Some(1));
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| {
-                let call = Call::here("test", 0);
+                let call = CollectiveSignature::here("test", 0);
                 world.wait((1, 0), &call, || {
                     looks.fetch_add(1, Ordering::SeqCst);
                     answered.load(Ordering::SeqCst).then_some(())
                 })
             });
-            for _ in 0..CIRCLE_NAPS + 50 {
+            for _ in 0..CYCLE_TIMEOUTS + 50 {
                 let before = looks.load(Ordering::SeqCst);
                 while looks.load(Ordering::SeqCst) == before && !waiter.is_finished() {
-                    world.post(1).bell.ring();
+                    world.inbox(1).wakeup.wake();
                 }
             }
             answered.store(true, Ordering::SeqCst);
-            world.post(1).bell.ring();
+            world.inbox(1).wakeup.wake();
             assert_eq!(waiter.join().expect("it does not panic"), Ok(()));
         });
     }
 
     #[test]
     fn many_ranks_look_at_the_clock_less_often() {
-        for (ranks, naps) in [(1, 250), (128, 250), (4096, 7)] {
-            let world = World::new(ranks, &Options::default());
-            assert_eq!(world.circle_naps, naps, "{ranks} ranks");
-            let seconds = world.nap.as_secs_f64() * f64::from(world.circle_naps);
+        for (ranks, timeouts) in [(1, 250), (128, 250), (4096, 7)] {
+            let world = ThreadWorld::new(ranks, &Options::default());
+            assert_eq!(world.cycle_timeouts, timeouts, "{ranks} ranks");
+            let seconds = world.wait_interval.as_secs_f64() * f64::from(world.cycle_timeouts);
             assert!((4.0..6.0).contains(&seconds), "{ranks} ranks: {seconds} s");
         }
     }

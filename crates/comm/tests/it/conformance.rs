@@ -33,16 +33,18 @@ fn the_simulator_conforms() {
     }
 }
 
-/// Two ranks of one call that both wait first: nobody is elsewhere, and nobody will ever send.
+/// Two ranks of one call that both wait first: none is in another call, and none will ever send.
 #[test]
 #[cfg(not(feature = "explore"))]
 fn threads_that_wait_for_each_other_are_late() {
-    use pantile_comm::{Call, CommError, Options, RankError, threads};
+    use pantile_comm::{CollectiveSignature, CommError, Options, RankError, threads};
     let options = Options::default().with_deadline(std::time::Duration::from_millis(200));
     for size in [1, 2, 3] {
         let results = threads::run(size, &options, |mut world| {
             let above = (world.rank() + 1) % world.size();
-            world.operation(&Call::here("circle", 1), |operation| operation.receive_any(above))
+            world.operation(&CollectiveSignature::here("circle", 1), |operation| {
+                operation.receive_any(above)
+            })
         });
         let late = |result: &Result<_, _>| {
             matches!(result, Err(RankError::Returned(CommError::Late { .. })))
@@ -52,15 +54,15 @@ fn threads_that_wait_for_each_other_are_late() {
     }
 }
 
-/// Ranks that disagree and never meet: everybody waits for somebody else, and nobody need wait for
+/// Ranks that disagree and never meet: each waits for another one, and none need wait for
 /// the deadline of ten minutes to know it.
 #[test]
 #[cfg(not(feature = "explore"))]
 fn threads_that_wait_in_a_circle_do_not_wait_for_the_deadline() {
-    use pantile_comm::{Call, CommError, threads};
+    use pantile_comm::{CollectiveSignature, CommError, threads};
     let results = threads::run(3, &Default::default(), |mut world| {
         let above = (world.rank() + 1) % world.size();
-        let call = Call::here("circle", world.rank() as u64);
+        let call = CollectiveSignature::here("circle", world.rank() as u64);
         world.operation(&call, |operation| operation.receive_any(above))?;
         Ok::<_, CommError>(())
     });

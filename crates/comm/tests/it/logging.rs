@@ -5,7 +5,9 @@
 mod transport;
 
 use pantile_comm::threads::Threads;
-use pantile_comm::{Call, Communicator, Options, Piece, Tag, Transport, conformance};
+use pantile_comm::{
+    CollectiveSignature, Communicator, MemorySlice, Options, Tag, Transport, conformance,
+};
 
 use transport::{Action, Entry, Log, Logging};
 
@@ -27,10 +29,10 @@ fn every_message_is_in_the_log_once_on_either_side() {
     let mut ends = Threads::world(2, &Options::default()).into_iter();
     let mut rank = || Communicator::new(Box::new(Logging::new(ends.next().unwrap(), &log)));
     let (mut first, mut second) = (rank(), rank());
-    let call = Call::here("log", 0);
+    let call = CollectiveSignature::here("log", 0);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let body = Piece::copied_from(&[1, 2, 3]);
+            let body = MemorySlice::copied_from(&[1, 2, 3]);
             first.operation(&call, |operation| operation.send(1, &body)).unwrap();
         });
         let got = second.operation(&call, |operation| operation.receive_any(0)).unwrap();

@@ -1,24 +1,27 @@
-//! Laws of the simulator: runs can be repeated, and whoever is lost or stuck is named by all.
+//! Laws of the simulator: runs can be repeated, and all ranks name the one that is lost or stuck.
 #![allow(unsafe_code, reason = "changes a body too early, on purpose")]
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-use pantile_comm::sim::{Fault, Outcome, Sim};
-use pantile_comm::{Call, CommError, Communicator, Memory, Piece, RankError};
+use pantile_comm::sim::{InjectedFault, Sim, SimOutcome};
+use pantile_comm::{
+    CollectiveSignature, CommError, Communicator, MemoryBlock, MemorySlice, RankError,
+};
 
-type Ran = Outcome<Vec<u8>, CommError>;
+type SimRun = SimOutcome<Vec<u8>, CommError>;
 
-/// Everybody sends everybody a few bytes.
+/// Each rank sends every rank a few bytes.
 fn all_to_all(world: &mut Communicator, round: u64) -> Result<Vec<u8>, CommError> {
     let (rank, size) = (world.rank(), world.size());
-    world.operation(&Call::here("all to all", round), |operation| {
-        let rooms: Vec<Piece> = (0..size).map(|from| Memory::zeroed(from + 1).whole()).collect();
+    world.operation(&CollectiveSignature::here("all to all", round), |operation| {
+        let rooms: Vec<MemorySlice> =
+            (0..size).map(|from| MemoryBlock::zeroed(from + 1).whole()).collect();
         let mut tickets = Vec::new();
         for (from, room) in rooms.iter().enumerate() {
             tickets.push(operation.receive(from, room)?);
         }
-        let body = Piece::copied_from(&vec![u8::try_from(rank).unwrap(); rank + 1]);
+        let body = MemorySlice::copied_from(&vec![u8::try_from(rank).unwrap(); rank + 1]);
         for to in 0..size {
             operation.send(to, &body)?;
         }
@@ -31,15 +34,15 @@ fn all_to_all(world: &mut Communicator, round: u64) -> Result<Vec<u8>, CommError
 /// Two exchanges with a barrier in between; `last`: and one behind them.
 fn program(mut world: Communicator, last: bool) -> Result<Vec<u8>, CommError> {
     let mut bytes = all_to_all(&mut world, 1)?;
-    world.barrier(&Call::here("barrier", 0))?;
+    world.barrier(&CollectiveSignature::here("barrier", 0))?;
     bytes.extend(all_to_all(&mut world, 2)?);
     if last {
-        world.barrier(&Call::here("last barrier", 0))?;
+        world.barrier(&CollectiveSignature::here("last barrier", 0))?;
     }
     Ok(bytes)
 }
 
-fn simulate(seed: u64, size: usize, faults: Vec<Fault>) -> Ran {
+fn simulate(seed: u64, size: usize, faults: Vec<InjectedFault>) -> SimRun {
     let sim = Sim { seed, faults, ..Sim::default() };
     sim.run(size, |world| program(world, true))
 }
@@ -82,7 +85,7 @@ fn seeds_give_different_orders_and_one_rank_runs_at_a_time() {
         let sim = Sim { seed, ..Sim::default() };
         let outcome = sim.run(4, |mut world| {
             for round in 0..3 {
-                order.try_lock().expect("nobody else runs").push(world.rank());
+                order.try_lock().expect("one rank runs at a time").push(world.rank());
                 all_to_all(&mut world, round)?;
             }
             Ok::<_, CommError>(())
@@ -98,10 +101,10 @@ fn seeds_give_different_orders_and_one_rank_runs_at_a_time() {
 }
 
 /// Checks one run in which one rank is lost or stuck. `needed`: its peers cannot do without it.
-fn check_fault(seed: u64, size: usize, fault: Fault, needed: bool) -> Ran {
+fn check_fault(seed: u64, size: usize, fault: InjectedFault, needed: bool) -> SimRun {
     let (culprit, stuck) = match fault {
-        Fault::Lose { rank, .. } => (rank, false),
-        Fault::Stick { rank, .. } => (rank, true),
+        InjectedFault::Lose { rank, .. } => (rank, false),
+        InjectedFault::Stick { rank, .. } => (rank, true),
     };
     let what = format!("seed {seed}, {size} ranks, {fault:?}");
     let outcome = simulate(seed, size, vec![fault]);
@@ -139,8 +142,8 @@ fn whoever_is_lost_or_stuck_at_any_step_is_named_by_all() {
         for rank in 0..size {
             for at_step in 1..=all[rank] {
                 let needed = at_step <= before[rank];
-                check_fault(seed, size, Fault::Lose { rank, at_step }, needed);
-                check_fault(seed, size, Fault::Stick { rank, at_step }, needed);
+                check_fault(seed, size, InjectedFault::Lose { rank, at_step }, needed);
+                check_fault(seed, size, InjectedFault::Stick { rank, at_step }, needed);
             }
         }
     }
@@ -153,8 +156,8 @@ fn whoever_is_lost_or_stuck_is_named_under_many_seeds() {
         let rank = usize::try_from(seed / 7).unwrap() % size;
         let at_step = 1 + (seed / 3) % 30;
         let fault = match seed % 2 {
-            0 => Fault::Lose { rank, at_step },
-            _ => Fault::Stick { rank, at_step },
+            0 => InjectedFault::Lose { rank, at_step },
+            _ => InjectedFault::Stick { rank, at_step },
         };
         let first = check_fault(seed, size, fault, false);
         assert_eq!(first, check_fault(seed, size, fault, false), "seed {seed}");
@@ -166,13 +169,16 @@ fn messages_of_a_lost_rank_come_or_are_lost() {
     let mut got = [0, 0];
     for seed in 0..100 {
         // Steps of rank 1: enter, send, and the wait of which it never comes back.
-        let faults = vec![Fault::Lose { rank: 1, at_step: 3 }];
+        let faults = vec![InjectedFault::Lose { rank: 1, at_step: 3 }];
         let sim = Sim { seed, faults, ..Sim::default() };
         let outcome = sim.run(2, |mut world| {
-            world.operation(&Call::here("last words", 0), |operation| match operation.rank() {
-                0 => operation.receive_any(1).map(|_| ()),
-                _ => operation.send(0, &Piece::copied_from(b"farewell")),
-            })
+            world.operation(
+                &CollectiveSignature::here("last words", 0),
+                |operation| match operation.rank() {
+                    0 => operation.receive_any(1).map(|_| ()),
+                    _ => operation.send(0, &MemorySlice::copied_from(b"farewell")),
+                },
+            )
         });
         got[usize::from(outcome.results[0].is_ok())] += 1;
     }
@@ -187,7 +193,9 @@ fn ranks_that_wait_for_each_other_are_told_after_the_deadline() {
         let outcome = sim.run(3 + usize::from(seed % 2 == 0), |mut world| {
             while world.rank() == 3 && world.failure().is_none() {}
             let next = (world.rank() + 1) % 3;
-            world.operation(&Call::here("circle", 0), |operation| operation.receive_any(next))
+            world.operation(&CollectiveSignature::here("circle", 0), |operation| {
+                operation.receive_any(next)
+            })
         });
         let late = |result: &&Result<_, _>| {
             matches!(result, Err(RankError::Returned(CommError::Late { rank, peer, busy: None, .. }))
@@ -204,9 +212,9 @@ fn asking_in_vain_takes_time_but_few_steps() {
     let sim = Sim { seed: 3, ..Sim::default() };
     let outcome = sim.run(2, |mut world| {
         let name = ["asks", "waits"][world.rank()];
-        world.operation(&Call::here(name, 0), |operation| {
+        world.operation(&CollectiveSignature::here(name, 0), |operation| {
             let peer = 1 - operation.rank();
-            let ticket = operation.receive(peer, &Memory::zeroed(1).whole())?;
+            let ticket = operation.receive(peer, &MemoryBlock::zeroed(1).whole())?;
             while operation.rank() == 0 && !operation.is_done(ticket)? {}
             operation.wait(ticket)
         })
@@ -224,11 +232,15 @@ fn errors_and_panics_end_the_world() {
     for seed in 0..50 {
         let sim = Sim { seed, ..Sim::default() };
         let outcome = sim.run(3, |mut world| {
-            world.barrier(&Call::here("first", 0)).map_err(|error| error.to_string())?;
+            world
+                .barrier(&CollectiveSignature::here("first", 0))
+                .map_err(|error| error.to_string())?;
             match world.rank() {
                 0 if seed % 2 == 0 => panic!("no more paper"),
                 0 => Err("no more paper".to_owned()),
-                _ => world.barrier(&Call::here("second", 0)).map_err(|error| error.to_string()),
+                _ => world
+                    .barrier(&CollectiveSignature::here("second", 0))
+                    .map_err(|error| error.to_string()),
             }
         });
         let word = if seed % 2 == 0 { "panicked: no more" } else { "an error: no more" };
@@ -245,13 +257,13 @@ fn a_body_that_is_changed_too_early_is_found_out() {
     let changed = |seed| {
         let sim = Sim { seed, ..Sim::default() };
         let outcome = sim.run(2, |mut world| {
-            world.operation(&Call::here("careless", 0), |operation| {
+            world.operation(&CollectiveSignature::here("careless", 0), |operation| {
                 if operation.rank() == 1 {
                     return operation.receive_any(0);
                 }
-                let body = Piece::copied_from(b"true");
+                let body = MemorySlice::copied_from(b"true");
                 operation.send(1, &body)?;
-                // SAFETY: against law 6, but nobody else runs now.
+                // SAFETY: against law 6, but no other rank runs now.
                 unsafe { body.as_mut_slice() }.copy_from_slice(b"liar");
                 Ok(Vec::new())
             })
@@ -267,9 +279,9 @@ fn waiting_for_sends_without_making_room_is_found_out() {
     let stuck = |seed| {
         let sim = Sim { seed, ..Sim::default() };
         let outcome = sim.run(2, |mut world| {
-            world.operation(&Call::here("careless", 0), |operation| {
+            world.operation(&CollectiveSignature::here("careless", 0), |operation| {
                 let peer = 1 - operation.rank();
-                operation.send(peer, &Memory::zeroed(100).whole())?;
+                operation.send(peer, &MemoryBlock::zeroed(100).whole())?;
                 operation.sent()?;
                 operation.receive_any(peer).map(drop)
             })

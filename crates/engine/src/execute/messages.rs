@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use pantile_comm::{CommError, Memory, Operation, Piece, Ticket};
+use pantile_comm::{ActiveOperation, CommError, MemoryBlock, MemorySlice, Ticket};
 use pantile_kernels::pack::NestPart;
 
 use super::HopRunner;
@@ -32,7 +32,7 @@ impl HopRunner<'_> {
     /// Runs the hop. `tickets` is borrowed to be used again.
     pub(super) fn by_messages(
         &self,
-        operation: &mut Operation<'_>,
+        operation: &mut ActiveOperation<'_>,
         tickets: &mut Vec<Ticket>,
         between: &mut dyn FnMut(),
     ) -> Result<(), CommError> {
@@ -53,8 +53,8 @@ impl HopRunner<'_> {
                         tickets.push(self.send_turn(operation, number, part)?)
                     }
                     MessageBody::Scattered(parts) => {
-                        let bytes = self.from.scattered(&parts[part]);
-                        operation.send_scattered(outgoing.peer, &bytes)?;
+                        let bytes = self.from.io_vec(&parts[part]);
+                        operation.send_vectored(outgoing.peer, &bytes)?;
                     }
                     _ => {
                         let piece = self.part(self.from, body, (part, outgoing.elements));
@@ -93,7 +93,7 @@ impl HopRunner<'_> {
     /// When a part has gone, the next one takes its place.
     fn send_round(
         &self,
-        operation: &mut Operation<'_>,
+        operation: &mut ActiveOperation<'_>,
         round: usize,
         mut tickets: &mut [Ticket],
     ) -> Result<(), CommError> {
@@ -115,7 +115,7 @@ impl HopRunner<'_> {
     /// When a part has come, it is put where it belongs, and there is room for the next one.
     fn receive_round(
         &self,
-        operation: &mut Operation<'_>,
+        operation: &mut ActiveOperation<'_>,
         round: usize,
         mut tickets: &mut [Ticket],
     ) -> Result<(), CommError> {
@@ -142,7 +142,7 @@ impl HopRunner<'_> {
     /// What did not come by turns, in order.
     fn take_rest(
         &self,
-        operation: &mut Operation<'_>,
+        operation: &mut ActiveOperation<'_>,
         mut tickets: &[Ticket],
     ) -> Result<(), CommError> {
         for incoming in &self.hop.receives {
@@ -168,14 +168,14 @@ impl HopRunner<'_> {
     /// Room for a part of what arrives.
     fn make_room(
         &self,
-        operation: &mut Operation<'_>,
+        operation: &mut ActiveOperation<'_>,
         incoming: &Incoming,
         part: usize,
     ) -> Result<Ticket, CommError> {
         let body = incoming.body.as_ref().expect("messages have bodies");
         match body {
             MessageBody::Scattered(parts) => {
-                operation.receive_scattered(incoming.peer, &self.to.scattered(&parts[part]))
+                operation.receive_vectored(incoming.peer, &self.to.io_vec(&parts[part]))
             }
             _ => {
                 let room = self.part(self.to, body, (part, incoming.elements));
@@ -187,7 +187,7 @@ impl HopRunner<'_> {
     /// What this rank gives itself, if the order does not matter, while messages come.
     fn take_own_meanwhile(
         &self,
-        operation: &mut Operation<'_>,
+        operation: &mut ActiveOperation<'_>,
         tickets: &[Ticket],
     ) -> Result<(), CommError> {
         let own = self.hop.receives.iter().filter(|incoming| incoming.body.is_none());
@@ -233,7 +233,7 @@ impl HopRunner<'_> {
     /// Packs a part into its place and sends it.
     fn send_turn(
         &self,
-        operation: &mut Operation<'_>,
+        operation: &mut ActiveOperation<'_>,
         number: usize,
         part: usize,
     ) -> Result<Ticket, CommError> {
@@ -268,16 +268,21 @@ impl HopRunner<'_> {
     }
 
     /// The bytes of a part of a message, in memory or in the buffers.
-    fn part(&self, memory: &Memory, body: &MessageBody, (part, elements): (usize, usize)) -> Piece {
+    fn part(
+        &self,
+        memory: &MemoryBlock,
+        body: &MessageBody,
+        (part, elements): (usize, usize),
+    ) -> MemorySlice {
         let Range { start, end } = self.movement.parts.range(part, elements);
         let bytes = (end - start) * self.element;
         match body {
-            MessageBody::InPlace(first) => memory.piece((first + start) * self.element, bytes),
-            MessageBody::Packed { at, .. } => self.scratch.piece(at + start * self.element, bytes),
+            MessageBody::InPlace(first) => memory.slice((first + start) * self.element, bytes),
+            MessageBody::Packed { at, .. } => self.scratch.slice(at + start * self.element, bytes),
             MessageBody::Scattered(_) => unreachable!("what is scattered is not in one piece"),
             MessageBody::Turns { at, .. } => {
                 let place = part % MessageParts::TURNS * self.movement.place_bytes();
-                self.scratch.piece(at + place, bytes)
+                self.scratch.slice(at + place, bytes)
             }
         }
     }

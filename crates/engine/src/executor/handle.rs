@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use pantile_comm::{Call, CommError, Communicator, Options, Rank};
+use pantile_comm::{CollectiveSignature, CommError, Communicator, Options, Rank};
 
 use super::{
     ArrayId, Executor, Job, RankRuntime, RankTiles, RemoteTraffic, SingleRank, Started,
@@ -176,7 +176,7 @@ impl ExecutorHandle {
     ///
     /// # Errors
     /// The callers disagree, or one of them has left; the executor does not work any more then.
-    pub fn agree(&mut self, call: &Call, flags: &mut [bool]) -> Result<(), Error> {
+    pub fn agree(&mut self, call: &CollectiveSignature, flags: &mut [bool]) -> Result<(), Error> {
         if !self.has_other_callers() {
             return Ok(());
         }
@@ -199,7 +199,11 @@ impl ExecutorHandle {
     ///
     /// # Errors
     /// As [`ExecutorHandle::agree`].
-    pub fn gather(&mut self, call: &Call, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn gather(
+        &mut self,
+        call: &CollectiveSignature,
+        record: &[u8],
+    ) -> Result<Vec<Vec<u8>>, Error> {
         if self.is_forked() {
             return Err(Error::Forked);
         }
@@ -384,7 +388,7 @@ mod tests {
             let mut handle = ExecutorHandle::new(Box::new(executor));
             // As a child sees it: another process started the ranks.
             handle.process = pantile_memory::process().wrapping_add(1);
-            let call = Call::here("test", 0);
+            let call = CollectiveSignature::here("test", 0);
             let tile = |_| Tile::zeroed(pantile_ir::DType::F64, 1);
             assert_eq!(handle.put(ArrayId(1), tile), Err(Error::Forked));
             assert!(matches!(handle.get(ArrayId(1), &[0]), Err(Error::Forked)));

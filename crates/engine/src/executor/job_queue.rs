@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pantile_comm::Rank;
-use pantile_comm::threads::Bell;
+use pantile_comm::threads::{Spin, Wakeup};
 
 use super::Job;
 use crate::Error;
@@ -29,8 +29,8 @@ pub(crate) struct JobQueue {
     mailboxes: Vec<Mailbox>,
     /// Completions that have not come yet.
     outstanding: AtomicUsize,
-    /// Rung by the last one.
-    completed: Bell,
+    /// Woken by the last one.
+    completed: Wakeup,
     /// What went wrong, until the caller takes it.
     faults: Mutex<Vec<Error>>,
     faulty: AtomicBool,
@@ -46,7 +46,7 @@ struct Mailbox {
     /// There is a job.
     full: AtomicBool,
     job: Mutex<Option<Arc<Job>>>,
-    bell: Bell,
+    wakeup: Wakeup,
 }
 
 impl JobQueue {
@@ -56,7 +56,7 @@ impl JobQueue {
         Self {
             mailboxes: (0..ranks).map(|_| Mailbox::default()).collect(),
             outstanding: AtomicUsize::new(0),
-            completed: Bell::default(),
+            completed: Wakeup::default(),
             faults: Mutex::default(),
             faulty: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -72,7 +72,7 @@ impl JobQueue {
             let mailbox = &self.mailboxes[*rank];
             *lock(&mailbox.job) = Some(Arc::clone(job));
             mailbox.full.store(true, Ordering::Release);
-            mailbox.bell.ring();
+            mailbox.wakeup.wake();
         }
     }
 
@@ -88,13 +88,11 @@ impl JobQueue {
                 false => closed.then_some(None),
             }
         };
-        let spin = if self.oversubscribed { Duration::ZERO } else { SPIN };
-        let mut found = Bell::spin_for(spin, self.oversubscribed, poll);
-        while found.is_none() {
-            found = mailbox.bell.sleep(SLEEP, poll);
-        }
+        let longest = if self.oversubscribed { Duration::ZERO } else { SPIN };
+        let spin = Spin::short(self.oversubscribed).lasting(longest);
+        let found = mailbox.wakeup.wait(&spin, SLEEP, poll);
         mailbox.full.store(false, Ordering::Relaxed);
-        found.flatten()
+        found
     }
 
     /// Rank: its job has run, or failed.
@@ -105,7 +103,7 @@ impl JobQueue {
         }
         // A caller that reads that nothing is outstanding has to see all that was done.
         if self.outstanding.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.completed.ring();
+            self.completed.wake();
         }
     }
 
@@ -116,12 +114,12 @@ impl JobQueue {
 
     /// Caller: spins a short while for the last completion, if that helps.
     pub(crate) fn spin_until_idle(&self) {
-        let _ = Bell::spin(self.oversubscribed, || self.is_idle().then_some(()));
+        let _ = Spin::short(self.oversubscribed).until(|| self.is_idle().then_some(()));
     }
 
     /// Caller: waits for the last completion, at most so long. True if it has come.
     pub(crate) fn wait_until_idle(&self, longest: Duration) -> bool {
-        self.completed.sleep(longest, || self.is_idle().then_some(())).is_some() || self.is_idle()
+        self.completed.park(longest, || self.is_idle().then_some(())).is_some() || self.is_idle()
     }
 
     /// Caller: what went wrong since the last call.
@@ -142,7 +140,7 @@ impl JobQueue {
     /// Caller: no more jobs will come.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        self.mailboxes.iter().for_each(|mailbox| mailbox.bell.ring());
+        self.mailboxes.iter().for_each(|mailbox| mailbox.wakeup.wake());
     }
 }
 

@@ -14,7 +14,7 @@ mod thread_executor;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pantile_comm::{Call, Rank};
+use pantile_comm::{CollectiveSignature, Rank};
 use pantile_ir::Scalar;
 use pantile_ir::lower::{Executable, Recipe};
 
@@ -148,7 +148,7 @@ pub trait Executor: Send {
     ///
     /// # Errors
     /// The callers disagree about the call, or one of them has left.
-    fn gather(&mut self, call: &Call, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    fn gather(&mut self, call: &CollectiveSignature, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         let _ = call;
         Ok(vec![record.to_vec()])
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pantile_comm::{Call, Communicator, Rank, RankError};
+use pantile_comm::{CollectiveSignature, Communicator, Rank, RankError};
 use pantile_ir::lower::SlotId;
 use smallvec::SmallVec;
 
@@ -192,7 +192,7 @@ impl Ready {
         };
         let team: Vec<usize> = (0..size).collect();
         #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
-        let call = Call::here("memory for a program", self.key as u64);
+        let call = CollectiveSignature::here("memory for a program", self.key as u64);
         let heard = engine.gather(&call, &team, record)?;
         let short = heard.iter().position(|record| !record.is_empty());
         short.map_or(Ok(()), |rank| {

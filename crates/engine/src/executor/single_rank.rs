@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pantile_comm::{Call, Communicator, Rank};
+use pantile_comm::{CollectiveSignature, Communicator, Rank};
 
 use super::{Executor, Job, RankRuntime, Started};
 use crate::Error;
@@ -54,7 +54,7 @@ impl Executor for SingleRank {
         true
     }
 
-    fn gather(&mut self, call: &Call, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    fn gather(&mut self, call: &CollectiveSignature, record: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         let team: Vec<Rank> = (0..self.size()).collect();
         self.rank.engine.gather(call, &team, record)
     }

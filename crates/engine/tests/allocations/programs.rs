@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::counting::ALLOCATIONS;
-use pantile_comm::sim::{Fault, Sim};
+use pantile_comm::sim::{InjectedFault, Sim};
 use pantile_comm::{RankError, threads};
 use pantile_engine::{DType, Engine, Error, Runner, Tile};
 use pantile_ir::lower::{self, Cost, Executable, Setting};
@@ -246,7 +246,7 @@ fn a_rank_that_is_lost_is_an_error_of_all() {
     let steps = Sim::default().run(3, body).steps[1];
     assert!(steps > 40, "the program talks");
     for at_step in (2..steps - 10).step_by(9) {
-        let faults = vec![Fault::Lose { rank: 1, at_step }];
+        let faults = vec![InjectedFault::Lose { rank: 1, at_step }];
         let outcome = Sim { faults, ..Sim::default() }.run(3, body);
         for (rank, result) in outcome.results.iter().enumerate() {
             assert!(result.is_err(), "rank {rank} did not hear of step {at_step}");

@@ -175,7 +175,7 @@ fn what_one_caller_flags_is_flagged_for_all() {
         let rank = communicator.rank();
         let mut executor = ExecutorHandle::single(communicator);
         let mut flags = [rank == 0, false, rank == 2];
-        executor.agree(&pantile_comm::Call::here("compute", 7), &mut flags)?;
+        executor.agree(&pantile_comm::CollectiveSignature::here("compute", 7), &mut flags)?;
         Ok::<_, Error>(flags)
     });
     for flags in results {
@@ -188,7 +188,7 @@ fn callers_that_differ_hear_it_before_they_run() {
     let results = threads::run(3, &Options::default(), |communicator| {
         let rank = communicator.rank();
         let mut executor = ExecutorHandle::single(communicator);
-        let call = pantile_comm::Call::here("compute", 8 + u64::from(rank == 1));
+        let call = pantile_comm::CollectiveSignature::here("compute", 8 + u64::from(rank == 1));
         let error = executor.agree(&call, &mut []).unwrap_err();
         assert_eq!(executor.agree(&call, &mut []).unwrap_err(), error, "from then on");
         Ok::<_, Error>(error.to_string())

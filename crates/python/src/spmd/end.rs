@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile::array::Place;
 use pantile_comm::{
-    Call, CommError, Failure, Memory, Piece, Rank, Tag, Ticket, Transport, Windows,
+    CollectiveSignature, CommError, Failure, MemoryBlock, MemorySlice, Rank, Tag, Ticket,
+    Transport, Windows,
 };
 
 /// The transport underneath, until the rank leaves.
@@ -55,13 +56,15 @@ impl SharedEnd {
     }
 
     /// The call with the line of the user's program.
-    fn at_user(&self, call: &Call) -> Call {
+    fn at_user(&self, call: &CollectiveSignature) -> CollectiveSignature {
         let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         match &*line {
             None => call.clone(),
-            Some(place) => {
-                Call { file: Cow::Owned(place.file.to_string()), line: place.line, ..call.clone() }
-            }
+            Some(place) => CollectiveSignature {
+                file: Cow::Owned(place.file.to_string()),
+                line: place.line,
+                ..call.clone()
+            },
         }
     }
 }
@@ -84,7 +87,7 @@ impl Transport for SharedEnd {
         self.size
     }
 
-    fn enter(&mut self, call: &Call) -> Result<(), CommError> {
+    fn enter(&mut self, call: &CollectiveSignature) -> Result<(), CommError> {
         let call = self.at_user(call);
         self.with(|inner| inner.enter(&call))
     }
@@ -95,11 +98,16 @@ impl Transport for SharedEnd {
         }
     }
 
-    fn post_send(&mut self, to: Rank, tag: Tag, body: &Piece) -> Result<Ticket, CommError> {
+    fn post_send(&mut self, to: Rank, tag: Tag, body: &MemorySlice) -> Result<Ticket, CommError> {
         self.with(|inner| inner.post_send(to, tag, body))
     }
 
-    fn post_receive(&mut self, from: Rank, tag: Tag, room: &Piece) -> Result<Ticket, CommError> {
+    fn post_receive(
+        &mut self,
+        from: Rank,
+        tag: Tag,
+        room: &MemorySlice,
+    ) -> Result<Ticket, CommError> {
         self.with(|inner| inner.post_receive(from, tag, room))
     }
 
@@ -135,22 +143,22 @@ impl Transport for SharedEnd {
 }
 
 impl Windows for SharedEnd {
-    fn open(&mut self, to: Rank, memory: &Memory) -> Result<(), CommError> {
-        self.with_windows(|windows| windows.open(to, memory))
+    fn expose(&mut self, to: Rank, memory: &MemoryBlock) -> Result<(), CommError> {
+        self.with_windows(|windows| windows.expose(to, memory))
             .unwrap_or_else(|| self.with(|_| Ok(())))
     }
 
-    fn is_open(&mut self, from: Rank) -> bool {
-        self.with_windows(|windows| windows.is_open(from)).unwrap_or(false)
+    fn is_exposed(&mut self, from: Rank) -> bool {
+        self.with_windows(|windows| windows.is_exposed(from)).unwrap_or(false)
     }
 
-    fn look(&mut self, from: Rank) -> Result<Memory, CommError> {
-        let look = self.with_windows(|windows| windows.look(from));
-        look.unwrap_or_else(|| self.with(|_| Ok(Memory::zeroed(0))))
+    fn acquire(&mut self, from: Rank) -> Result<MemoryBlock, CommError> {
+        let look = self.with_windows(|windows| windows.acquire(from));
+        look.unwrap_or_else(|| self.with(|_| Ok(MemoryBlock::zeroed(0))))
     }
 
-    fn done(&mut self, from: Rank) {
-        self.with_windows(|windows| windows.done(from));
+    fn release(&mut self, from: Rank) {
+        self.with_windows(|windows| windows.release(from));
     }
 
     fn close(&mut self, to: Rank) -> Result<(), CommError> {

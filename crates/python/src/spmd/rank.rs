@@ -6,7 +6,7 @@ use pantile::array::{self, Place};
 use pantile::launch::{Choice, Environment};
 use pantile::{Backend, Failure, Launch, LaunchError, Options, spmd};
 use pantile_comm::threads::{MAX_RANKS, Threads};
-use pantile_comm::{Call, Communicator, Memory, Transport};
+use pantile_comm::{CollectiveSignature, Communicator, MemoryBlock, Transport};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -117,10 +117,10 @@ impl Rank {
     #[pyo3(signature = (place=None))]
     fn meet(&self, py: Python<'_>, place: Option<(String, u32)>) -> PyResult<()> {
         self.seat.at_user(py, place);
-        let call = Call::here("the end of pt.spmd", 0);
+        let call = CollectiveSignature::here("the end of pt.spmd", 0);
         let (me, size) = (self.rank(), self.size());
         let met = py.detach(|| {
-            let nothing = Memory::zeroed(0).whole();
+            let nothing = MemoryBlock::zeroed(0).whole();
             self.seat.world.engine().communicator().operation(&call, |operation| {
                 let mut tickets = Vec::with_capacity(size);
                 for peer in (0..size).filter(|peer| *peer != me) {

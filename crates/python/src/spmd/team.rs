@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pantile::geometry::Fingerprint;
 use pantile::spmd::Transpose;
 use pantile::{AxisChoice, CartesianPartition, Error, Partition};
-use pantile_comm::Call;
+use pantile_comm::CollectiveSignature;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -176,7 +176,7 @@ impl Team {
         }
         let arguments = Fingerprint::of(&format!("{key} {members:?}")).0;
         let fingerprint = (arguments ^ (arguments >> 64)) & u128::from(u64::MAX);
-        let call = Call {
+        let call = CollectiveSignature {
             name: Cow::Owned(name),
             fingerprint: u64::try_from(fingerprint).unwrap_or_default(),
             file: Cow::Borrowed(""),

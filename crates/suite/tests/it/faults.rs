@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use pantile_comm::sim::{Fault, Sim};
+use pantile_comm::sim::{InjectedFault, Sim};
 use pantile_comm::threads::Threads;
 use pantile_comm::{Communicator, Options};
 use pantile_spmd::RankContext;
@@ -87,7 +87,9 @@ fn simulated_ranks_lost_or_stuck_at_every_step_are_named() {
         for rank in 0..RANKS {
             let mut noticed = 0;
             for at_step in 1..=healthy.steps[rank] {
-                for fault in [Fault::Lose { rank, at_step }, Fault::Stick { rank, at_step }] {
+                for fault in
+                    [InjectedFault::Lose { rank, at_step }, InjectedFault::Stick { rank, at_step }]
+                {
                     noticed += simulated(trial, rank, fault, number as u64);
                 }
             }
@@ -98,7 +100,7 @@ fn simulated_ranks_lost_or_stuck_at_every_step_are_named() {
 }
 
 /// 1 if the rank that goes wrong gets an error.
-fn simulated(trial: Trial, culprit: usize, fault: Fault, seed: u64) -> u64 {
+fn simulated(trial: Trial, culprit: usize, fault: InjectedFault, seed: u64) -> u64 {
     let sim = Sim { seed, faults: vec![fault], ..Sim::default() };
     let outcome = sim.run(RANKS, |communicator| (trial.body)(&RankContext::new(communicator)));
     for (rank, result) in outcome.results.iter().enumerate().filter(|(rank, _)| *rank != culprit) {

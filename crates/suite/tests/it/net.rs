@@ -1,9 +1,9 @@
-//! All cases over TCP, with all ranks in one process and one hub.
+//! All cases over TCP, with all ranks in one process and one listener.
 
 use std::sync::Arc;
 
 use pantile_comm::{Communicator, Options};
-use pantile_comm_net::{Hub, HubOptions, Seat, Secret, Security, random_id};
+use pantile_comm_net::{JoinConfig, Listener, ListenerOptions, Secret, Security, random_id};
 use pantile_spmd::RankContext;
 use pantile_testkit::thinned;
 
@@ -60,15 +60,17 @@ fn everything(
     prepare: fn(&RankContext),
     run: fn(&RankContext) -> Result<usize, String>,
 ) {
-    let hub = Hub::listen("127.0.0.1:0", Security::Plain, HubOptions::default()).unwrap();
+    let listener =
+        Listener::listen("127.0.0.1:0", Security::Plain, ListenerOptions::default()).unwrap();
     for size in thinned(sizes, sizes.len().min(2)) {
         let (world, secret) = (random_id().unwrap(), Secret::random().unwrap());
-        let addresses = vec![hub.address().to_string(); size];
+        let addresses = vec![listener.address().to_string(); size];
         let start = |rank| {
-            let hub = Arc::clone(&hub);
-            let seat = Seat { world, secret: secret.clone(), rank, addresses: addresses.clone() };
+            let listener = Arc::clone(&listener);
+            let config =
+                JoinConfig { world, secret: secret.clone(), rank, addresses: addresses.clone() };
             std::thread::spawn(move || {
-                let net = hub.join(&seat, &Options::default()).unwrap();
+                let net = listener.join(&config, &Options::default()).unwrap();
                 let world = RankContext::new(Communicator::new(Box::new(net)));
                 prepare(&world);
                 run(&world)

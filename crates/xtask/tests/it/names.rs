@@ -11,7 +11,7 @@ use std::fs;
 const CRATES_MAX: usize = 2;
 
 /// The number of names when this rule was made. Never raise it: find another name.
-const NAMES_MAX: usize = 28;
+const NAMES_MAX: usize = 12;
 
 const LIST: &str = "crates/xtask/tests/it/shared_names.txt";
 

@@ -11,18 +11,18 @@ use pantile_engine::RemoteTraffic;
 use pantile_testkit::timing::soon;
 
 /// A coordinator with its workers, each a thread with a data port of its own.
-pub(crate) struct Site {
+pub(crate) struct TestSite {
     pub(crate) coordinator: Coordinator,
     workers: Vec<JoinHandle<()>>,
     /// What the coordinator and the workers have told about refusals.
-    pub(crate) told: Told,
+    pub(crate) told: ToldLines,
 }
 
-/// Lines that somebody was told.
+/// Lines about refusals.
 #[derive(Clone, Default)]
-pub(crate) struct Told(Arc<Mutex<Vec<String>>>);
+pub(crate) struct ToldLines(Arc<Mutex<Vec<String>>>);
 
-impl Told {
+impl ToldLines {
     pub(crate) fn tell(&self) -> Option<Tell> {
         let lines = Arc::clone(&self.0);
         Some(Arc::new(move |line| lines.lock().unwrap().push(line.to_owned())))
@@ -33,7 +33,7 @@ impl Told {
     }
 }
 
-impl Site {
+impl TestSite {
     pub(crate) fn new(workers: usize) -> Self {
         Self::guarded(workers, &Guard::default())
     }
@@ -42,7 +42,7 @@ impl Site {
         let mut options = CoordinatorOptions::default();
         options.address = "127.0.0.1:0".to_owned();
         options.guard = guard.clone();
-        let told = Told::default();
+        let told = ToldLines::default();
         options.tell = told.tell();
         let coordinator = Coordinator::start(&options).unwrap();
         let mut site = Self { coordinator, workers: Vec::new(), told };

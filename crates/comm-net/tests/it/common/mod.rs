@@ -1,38 +1,42 @@
-//! Worlds for tests: every rank with a hub of its own.
+//! Worlds for tests: every rank with a listener of its own.
 
 use std::sync::Arc;
 
 use pantile_comm::{Options, Transport};
-use pantile_comm_net::{Hub, HubOptions, Net, Seat, Secret, Security, random_id};
+use pantile_comm_net::{JoinConfig, Listener, ListenerOptions, Net, Secret, Security, random_id};
 
-/// A hub on a free port of this machine.
-pub(crate) fn hub(security: &Security, options: HubOptions) -> Arc<Hub> {
-    Hub::listen("127.0.0.1:0", security.clone(), options).unwrap()
+/// A listener on a free port of this machine.
+pub(crate) fn listener(security: &Security, options: ListenerOptions) -> Arc<Listener> {
+    Listener::listen("127.0.0.1:0", security.clone(), options).unwrap()
 }
 
-/// Seats for all ranks of a new world at these hubs.
-pub(crate) fn seats(hubs: &[Arc<Hub>]) -> Vec<Seat> {
-    let addresses: Vec<String> = hubs.iter().map(|hub| hub.address().to_string()).collect();
+/// Join configurations for all ranks of a new world at these listeners.
+pub(crate) fn configs(listeners: &[Arc<Listener>]) -> Vec<JoinConfig> {
+    let addresses: Vec<String> =
+        listeners.iter().map(|listener| listener.address().to_string()).collect();
     let (world, secret) = (random_id().unwrap(), Secret::random().unwrap());
-    let seat = |rank| Seat { world, secret: secret.clone(), rank, addresses: addresses.clone() };
-    (0..hubs.len()).map(seat).collect()
+    let config =
+        |rank| JoinConfig { world, secret: secret.clone(), rank, addresses: addresses.clone() };
+    (0..listeners.len()).map(config).collect()
 }
 
-/// The ends of a world, each through a hub of its own that lives no longer than it takes to meet.
+/// The ends of a world, each through a listener of its own that lives no longer than it takes to
+/// meet.
 pub(crate) fn nets(
     size: usize,
     options: &Options,
-    hub_options: &HubOptions,
+    listener_options: &ListenerOptions,
     security: &Security,
 ) -> Vec<Net> {
-    let hubs: Vec<_> = (0..size).map(|_| hub(security, hub_options.clone())).collect();
-    let seats = seats(&hubs);
+    let listeners: Vec<_> =
+        (0..size).map(|_| listener(security, listener_options.clone())).collect();
+    let configs = configs(&listeners);
     std::thread::scope(|scope| {
-        let join = |(hub, seat): (&Arc<Hub>, &Seat)| {
-            let (hub, seat) = (Arc::clone(hub), seat.clone());
-            scope.spawn(move || hub.join(&seat, options).unwrap())
+        let join = |(listener, config): (&Arc<Listener>, &JoinConfig)| {
+            let (listener, config) = (Arc::clone(listener), config.clone());
+            scope.spawn(move || listener.join(&config, options).unwrap())
         };
-        let threads: Vec<_> = hubs.iter().zip(&seats).map(join).collect();
+        let threads: Vec<_> = listeners.iter().zip(&configs).map(join).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
@@ -43,6 +47,6 @@ pub(crate) fn world(
     options: &Options,
     security: &Security,
 ) -> Vec<Box<dyn Transport>> {
-    let nets = nets(size, options, &HubOptions::default(), security);
+    let nets = nets(size, options, &ListenerOptions::default(), security);
     nets.into_iter().map(|net| Box::new(net) as Box<dyn Transport>).collect()
 }
