@@ -15,7 +15,6 @@
 //!
 //! Read [`Cluster`] first, then [`Worker`] and [`Coordinator`].
 
-mod bounded_cache;
 mod client;
 mod coordinator;
 mod data;

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pantile_comm_net::{Secret, random_id};
+use pantile_engine::BoundedCache;
 use tokio::sync::mpsc;
 use tonic::Status;
 
 use super::credit::{self, RequestCredit, WINDOW};
 use super::placement::{assign_hosts, distinct};
 use super::shares;
-use crate::bounded_cache::BoundedCache;
 use crate::refusals::Refusals;
 use crate::wire::{
     self, ClientReply, ClientRequest, Counts, Done, FaultKind, Heartbeat, OrderKind, PROGRAM_MAX,

@@ -7,8 +7,8 @@ use pantile_geometry::Fingerprint;
 use pantile_ir::Type;
 use pantile_ir::lower::{Executable, Recipe, SlotId};
 
-use crate::bounded_cache::BoundedCache;
 use crate::wire::PROGRAM_MAX;
+use pantile_engine::BoundedCache;
 
 /// Programs that are kept, and bytes of their texts; the oldest go first.
 const KEPT: usize = 256;

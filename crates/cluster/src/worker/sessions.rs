@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_comm::{Options, RankError};
 use pantile_comm_net::{Handshake, JoinConfig, Listener, NetError, Secret};
-use pantile_engine::{ArrayId, Job, Scheme};
+use pantile_engine::{ArrayId, BoundedCache, Job, Scheme};
 use pantile_ir::Scalar;
 use tokio::sync::mpsc;
 
@@ -13,7 +13,6 @@ use super::hosted_rank::{self, RankResources};
 use super::program_cache::{LoweredProgram, ProgramCache};
 use super::quota::{MemoryBudget, MemoryQuota};
 use super::rank_thread::{RankTask, RankThread};
-use crate::bounded_cache::BoundedCache;
 use crate::refusals::Refusals;
 use crate::wire::{self, OrderKind, ReportKind, WireFault, WorkerReport};
 
