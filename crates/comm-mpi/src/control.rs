@@ -63,13 +63,13 @@ pub(crate) struct Control {
     inbox: MemorySlice,
     outgoing: Vec<(MpiRequest, MemorySlice)>,
     /// True if this rank has told all others that the world ended.
-    sent_envelopes: bool,
+    abort_sent: bool,
 }
 
 impl Control {
     pub(crate) fn new(comm: Comm) -> Self {
         let inbox = MemoryBlock::zeroed(CONTROL_BYTES).whole();
-        Self { comm, inbox, outgoing: Vec::new(), sent_envelopes: false }
+        Self { comm, inbox, outgoing: Vec::new(), abort_sent: false }
     }
 
     /// Sends a control message; one that cannot be sent is left to the peer's deadline.
@@ -125,12 +125,12 @@ impl MpiWorld {
         // An earlier failure counts more; if even listening fails, ours is the one.
         let _ = self.poll_control();
         let failure = self.failure.get_or_insert_with(|| Arc::new(failure));
-        if self.control.sent_envelopes {
+        if self.control.abort_sent {
             return;
         }
         let message = MpiControlMessage { farewell: None, failure: Some((**failure).clone()) };
         let message = MemorySlice::copied_from(&message.encode());
-        self.control.sent_envelopes = true;
+        self.control.abort_sent = true;
         for peer in self.others() {
             self.control.send(peer, &message);
         }

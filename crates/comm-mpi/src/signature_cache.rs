@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_calls_have_equal_numbers_until_forgotten() {
+    fn equal_calls_have_equal_ids_until_forgotten() {
         let mut calls = SignatureCache::new();
         let mut id = |call: &CollectiveSignature| {
             calls.enter(call);
@@ -77,7 +77,7 @@ mod tests {
         for fingerprint in 2..=CAPACITY as u64 {
             assert_ne!(id(&CollectiveSignature::here("a", fingerprint)), known);
         }
-        assert_ne!(id(&first), known, "forgotten, and numbered anew");
+        assert_ne!(id(&first), known, "forgotten, with a new id");
         calls.leave();
         assert_eq!(calls.current().1.name, "no call");
     }

@@ -38,7 +38,7 @@ pub(crate) struct TagQueue {
 impl TagQueue {
     /// Where the peer remembers the envelope of a call, if it does; otherwise it will from now on.
     pub(crate) fn record_sent(&mut self, call: SignatureId) -> Option<usize> {
-        let known = self.sent_envelopes.iter().position(|sent_envelopes| *sent_envelopes == call);
+        let known = self.sent_envelopes.iter().position(|sent| *sent == call);
         if known.is_none() {
             self.sent_envelopes[self.sent_next] = call;
             self.sent_next = (self.sent_next + 1) % ENVELOPES_MAX;
@@ -56,7 +56,7 @@ impl TagQueue {
     }
 
     /// The envelope that the peer refers to.
-    pub(crate) fn received_envelopes(&self, at: usize) -> Option<&EnvelopeBytes> {
+    pub(crate) fn received(&self, at: usize) -> Option<&EnvelopeBytes> {
         self.received_envelopes.get(at)
     }
 }
@@ -124,7 +124,7 @@ mod tests {
             calls.enter(&call);
             let envelope = Envelope::encode(&call, 0);
             match sender.record_sent(calls.current().0) {
-                Some(at) => assert_eq!(receiver.received_envelopes(at), Some(&envelope)),
+                Some(at) => assert_eq!(receiver.received(at), Some(&envelope)),
                 None => {
                     receiver.record_received(&envelope);
                     full += 1;
@@ -132,6 +132,6 @@ mod tests {
             }
         }
         assert!((20..1500).contains(&full), "{full} envelopes were sent in full");
-        assert_eq!(TagQueue::default().received_envelopes(0), None);
+        assert_eq!(TagQueue::default().received(0), None);
     }
 }

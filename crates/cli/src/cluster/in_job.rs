@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use pantile::cluster::{Cluster, Coordinator, CoordinatorOptions};
 use pantile::launch::Environment;
 
-use super::site::LocalCluster;
+use super::site::ClusterSite;
 use super::{is_loopback, named_host_and_port, worker};
 use crate::numbers::plural;
 use crate::report::Report;
@@ -29,7 +29,7 @@ pub(super) fn place() -> Result<Option<(usize, usize)>> {
 }
 
 /// Plays the role of a rank.
-pub(super) fn run(site: &LocalCluster, (rank, ranks): (usize, usize)) -> Result<Report> {
+pub(super) fn run(site: &ClusterSite, (rank, ranks): (usize, usize)) -> Result<Report> {
     let (host, port) = named_host_and_port("--listen", &site.listen)?;
     if ranks < 2 {
         bail!("a cluster needs at least 2 processes: the first coordinates, the others work");

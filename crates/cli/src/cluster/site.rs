@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Subcommands>,
     #[command(flatten)]
-    site: LocalCluster,
+    site: ClusterSite,
 }
 
 #[derive(Subcommand)]
@@ -54,7 +54,7 @@ enum Subcommands {
 }
 
 #[derive(Args)]
-pub(super) struct LocalCluster {
+pub(super) struct ClusterSite {
     /// Number of workers [default: the number of cores]
     #[arg(short = 'n', long, value_name = "N", value_parser = up_to(256),
           allow_negative_numbers = true)]
@@ -79,7 +79,7 @@ pub(super) struct LocalCluster {
     pub(super) life: ServiceLifetime,
 }
 
-impl LocalCluster {
+impl ClusterSite {
     /// How a worker of this site is started.
     pub(super) fn worker(&self, name: &str, coordinator: &str, host: &str) -> worker::Arguments {
         worker::Arguments {
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     }
 }
 
-fn serve(site: &LocalCluster) -> Result<Report> {
+fn serve(site: &ClusterSite) -> Result<Report> {
     let (host, _) = named_host_and_port("--listen", &site.listen)?;
     let mut options = CoordinatorOptions::default();
     options.address = site.listen.clone();
@@ -153,7 +153,7 @@ fn serve(site: &LocalCluster) -> Result<Report> {
 
 /// Starts a worker that ends when its standard input closes, as it does when this process ends.
 fn start(
-    site: &LocalCluster,
+    site: &ClusterSite,
     number: usize,
     (host, coordinator): (&str, &str),
 ) -> Result<(String, Child)> {

@@ -172,7 +172,7 @@ impl Worker {
         let response = client.work(ReceiverStream::new(outgoing)).await;
         let unanswered = |status: Status| self.guard.unanswered(coordinator, &status);
         let orders = response.map_err(unanswered)?.into_inner();
-        self.follow(orders, reports).await.map_err(|status| ended(coordinator, &status))
+        self.follow(orders, reports).await.map_err(|status| end_reason(coordinator, &status))
     }
 
     /// Does what a stream of orders says, until it ends.
@@ -261,7 +261,7 @@ fn reachable(asked: &str, bound: SocketAddr) -> String {
 }
 
 /// Why a coordinator gives no more orders: it refuses this worker, or it is gone.
-fn ended(coordinator: &str, status: &Status) -> ClusterError {
+fn end_reason(coordinator: &str, status: &Status) -> ClusterError {
     let reason = status.message().to_owned();
     match status.code() {
         Code::Unauthenticated | Code::FailedPrecondition => ClusterError::Refused { reason },
@@ -333,9 +333,9 @@ mod tests {
 
     #[test]
     fn a_worker_that_is_refused_does_not_try_again() {
-        let refused = ended("here", &Status::unauthenticated("no"));
+        let refused = end_reason("here", &Status::unauthenticated("no"));
         assert!(matches!(refused, ClusterError::Refused { .. }), "{refused}");
-        let lost = ended("here", &Status::unavailable("broken pipe"));
+        let lost = end_reason("here", &Status::unavailable("broken pipe"));
         assert!(matches!(lost, ClusterError::Lost { .. }), "{lost}");
         assert_eq!(lost.to_string(), "the coordinator at here is gone: broken pipe");
     }

@@ -51,9 +51,7 @@ impl MpiWorld {
                 queue.record_received(envelope);
                 envelope
             }
-            Origin::Cached(place) => {
-                queue.received_envelopes(place).ok_or_else(|| wrong(SLOT_BYTES, got))?
-            }
+            Origin::Cached(place) => queue.received(place).ok_or_else(|| wrong(SLOT_BYTES, got))?,
         };
         Envelope::check(envelope, rank, peer, call)?;
         if let Some(room) = &record.body {
