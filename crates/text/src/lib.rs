@@ -20,6 +20,8 @@
 mod cursor;
 mod fault;
 pub mod json;
+mod syntax;
 
 pub use cursor::Cursor;
 pub use fault::Fault;
+pub use syntax::{HashComments, Syntax};
