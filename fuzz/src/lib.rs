@@ -132,8 +132,8 @@ pub fn program_text(text: &str) {
         Err(faults) => {
             let lines: Vec<&str> = text.split('\n').collect();
             for fault in &faults {
-                let line = lines[fault.place.line as usize - 1];
-                assert!(fault.place.column as usize <= line.chars().count() + 1, "{fault}");
+                let line = lines[fault.line() - 1];
+                assert!(fault.column() <= line.chars().count() + 1, "{fault}");
             }
             assert!(!faults.is_empty());
             return;

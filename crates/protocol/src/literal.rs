@@ -5,7 +5,7 @@
 //! writes.
 
 use crate::{Error, Kind, Object};
-use pantile_text::Fault;
+use pantile_text::{Cursor, Fault, Syntax};
 
 /// Tuples, lists and dicts may be nested this deep.
 const DEPTH_MAX: usize = 64;
@@ -15,59 +15,47 @@ const DEPTH_MAX: usize = 64;
 /// # Errors
 /// A fault that names the place.
 pub fn parse(text: &str) -> Result<Object, Fault> {
-    let mut parser = Parser { text, at: 0 };
+    let mut parser = Parser { cursor: Cursor::of(text) };
     let object = parser.object(0)?;
-    parser.skip();
-    if parser.at < text.len() { Err(parser.expected("the end of the literal")) } else { Ok(object) }
+    let end = parser.cursor.at_end();
+    if end { Ok(object) } else { Err(parser.cursor.expected_here("the end of the literal")) }
+}
+
+struct Python;
+
+impl Syntax for Python {
+    const END: &'static str = "the end";
+
+    fn is_space(c: char) -> bool {
+        matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0c')
+    }
+
+    fn found(rest: &str) -> String {
+        rest.chars().take(1).flat_map(char::escape_debug).collect()
+    }
 }
 
 struct Parser<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a, Python>,
 }
 
-impl<'a> Parser<'a> {
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    fn skip(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r', '\x0c']).len();
-    }
-
-    fn eat(&mut self, symbol: char) -> bool {
-        self.skip();
-        let found = self.rest().starts_with(symbol);
-        self.at += if found { symbol.len_utf8() } else { 0 };
-        found
-    }
-
-    fn expected(&self, what: &str) -> Fault {
-        let found = match self.rest().chars().next() {
-            None => "the end".to_owned(),
-            Some(c) => format!("`{}`", c.escape_debug()),
-        };
-        Fault::at(self.text, self.at, format!("expected {what}, found {found}"))
-    }
-
+impl Parser<'_> {
     fn object(&mut self, depth: usize) -> Result<Object, Fault> {
-        self.skip();
-        let start = self.at;
+        let start = self.cursor.offset();
         if depth > DEPTH_MAX {
-            return Err(Fault::at(self.text, start, format!("nested deeper than {DEPTH_MAX}")));
+            return Err(self.cursor.fault_at(start, format!("nested deeper than {DEPTH_MAX}")));
         }
-        let rest = self.rest();
+        let rest = self.cursor.here();
         let kind = match rest.chars().next() {
             Some('(') => self.parenthesis(depth)?,
             Some('[') => {
-                self.at += 1;
-                Kind::List(self.items(']', depth)?.0)
+                self.cursor.at += 1;
+                Kind::List(self.items("]", depth)?.0)
             }
             Some('{') => self.dict(depth)?,
             Some('\'' | '"') => Kind::Text(self.string()?),
             Some('u') if rest[1..].starts_with(['\'', '"']) => {
-                self.at += 1;
+                self.cursor.at += 1;
                 Kind::Text(self.string()?)
             }
             Some('-' | '0'..='9' | '.') => self.number()?,
@@ -77,43 +65,41 @@ impl<'a> Parser<'a> {
     }
 
     fn word(&mut self) -> Result<Kind, Fault> {
-        let rest = self.rest();
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let word = &rest[..end.unwrap_or(rest.len())];
+        let word = Cursor::<Python>::word_at(self.cursor.here());
         let kind = match word {
             "True" => Kind::Bool(true),
             "False" => Kind::Bool(false),
             "None" => Kind::None,
-            "" => return Err(self.expected("a literal")),
+            "" => return Err(self.cursor.expected_here("a literal")),
             _ => {
                 let message = format!("expected a literal, found the name `{word}`");
-                return Err(Fault::at(self.text, self.at, message));
+                return Err(self.cursor.fault_at(self.cursor.at, message));
             }
         };
-        self.at += word.len();
+        self.cursor.at += word.len();
         Ok(kind)
     }
 
     /// The items up to `close`, and whether a comma stood before it.
-    fn items(&mut self, close: char, depth: usize) -> Result<(Vec<Object>, bool), Fault> {
+    fn items(&mut self, close: &str, depth: usize) -> Result<(Vec<Object>, bool), Fault> {
         let mut items = Vec::new();
         let mut comma = true;
         loop {
-            if self.eat(close) {
+            if self.cursor.eat(close) {
                 return Ok((items, comma));
             }
             if !comma {
-                return Err(self.expected(&format!("`,` or `{close}`")));
+                return Err(self.cursor.expected_here(&format!("`,` or `{close}`")));
             }
             items.push(self.object(depth + 1)?);
-            comma = self.eat(',');
+            comma = self.cursor.eat(",");
         }
     }
 
     /// `()` and `(x,)` are tuples, `(x)` is x.
     fn parenthesis(&mut self, depth: usize) -> Result<Kind, Fault> {
-        self.at += 1;
-        let (items, comma) = self.items(')', depth)?;
+        self.cursor.at += 1;
+        let (items, comma) = self.items(")", depth)?;
         match items.as_slice() {
             [only] if !comma => Ok(only.kind().clone()),
             _ => Ok(Kind::Tuple(items)),
@@ -121,22 +107,22 @@ impl<'a> Parser<'a> {
     }
 
     fn dict(&mut self, depth: usize) -> Result<Kind, Fault> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut entries: Vec<(Object, Object)> = Vec::new();
         let mut comma = true;
         loop {
-            if self.eat('}') {
+            if self.cursor.eat("}") {
                 return self.without_repeats(entries);
             }
             if !comma {
-                return Err(self.expected("`,` or `}`"));
+                return Err(self.cursor.expected_here("`,` or `}`"));
             }
             let key = self.object(depth + 1)?;
-            if !self.eat(':') {
-                return Err(self.expected("`:`"));
+            if !self.cursor.eat(":") {
+                return Err(self.cursor.expected_here("`:`"));
             }
             entries.push((key, self.object(depth + 1)?));
-            comma = self.eat(',');
+            comma = self.cursor.eat(",");
         }
     }
 
@@ -147,14 +133,14 @@ impl<'a> Parser<'a> {
             let text = write(key).unwrap_or_default();
             if !seen.insert(text.clone()) {
                 let offset = key.offset().unwrap_or(0);
-                return Err(Fault::at(self.text, offset, format!("the key {text} occurs twice")));
+                return Err(self.cursor.fault_at(offset, format!("the key {text} occurs twice")));
             }
         }
         Ok(Kind::Dict(entries))
     }
 
     fn number(&mut self) -> Result<Kind, Fault> {
-        let rest = self.rest();
+        let rest = self.cursor.here();
         let sign = usize::from(rest.starts_with('-'));
         let body = &rest[sign..];
         let digits = body.find(|c: char| !c.is_ascii_digit()).unwrap_or(body.len());
@@ -169,21 +155,21 @@ impl<'a> Parser<'a> {
             text.parse::<f64>().ok().map(|_| Kind::Number(text.to_owned()))
         };
         let Some(kind) = kind else {
-            return Err(self.expected("a number of at most 128 bits"));
+            return Err(self.cursor.expected_here("a number of at most 128 bits"));
         };
-        self.at += sign + end;
-        if matches!(kind, Kind::Int(_)) && self.rest().starts_with('L') {
-            self.at += 1;
+        self.cursor.at += sign + end;
+        if matches!(kind, Kind::Int(_)) && self.cursor.here().starts_with('L') {
+            self.cursor.at += 1;
         }
         Ok(kind)
     }
 
     fn string(&mut self) -> Result<String, Fault> {
-        let start = self.at;
-        let unclosed = || Fault::at(self.text, start, "a string that is never closed");
-        let quote = self.rest().chars().next().ok_or_else(unclosed)?;
+        let start = self.cursor.at;
+        let unclosed = || self.cursor.fault_at(start, "a string that is never closed");
+        let quote = self.cursor.here().chars().next().ok_or_else(unclosed)?;
         let mut out = String::new();
-        let mut chars = self.text[start + 1..].char_indices();
+        let mut chars = self.cursor.text()[start + 1..].char_indices();
         while let Some((at, c)) = chars.next() {
             match c {
                 '\\' => {
@@ -196,12 +182,12 @@ impl<'a> Parser<'a> {
                     };
                     let code: String = chars.by_ref().take(digits).map(|(_, c)| c).collect();
                     out.push(unescaped(escaped, &code).ok_or_else(|| {
-                        Fault::at(self.text, start + 1 + at, "an escape that is not known")
+                        self.cursor.fault_at(start + 1 + at, "an escape that is not known")
                     })?);
                 }
                 '\n' => return Err(unclosed()),
                 c if c == quote => {
-                    self.at = start + 1 + at + 1;
+                    self.cursor.at = start + 1 + at + 1;
                     return Ok(out);
                 }
                 c => out.push(c),

@@ -1,42 +1,116 @@
-//! A cursor over a text: words, numbers and punctuation, skipping spaces and `#` comments.
+//! A cursor over a text: words, numbers and symbols, skipping spaces and comments.
 
-use crate::Fault;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
-/// A place in a text. Every method skips white space and comments (`#` to the end of the line).
+use crate::fault::boundary;
+use crate::{Fault, HashComments, Syntax};
+
+/// A place in a text of some language. Methods skip white space and comments unless they say that
+/// they read directly at the place.
 #[derive(Clone, Debug)]
-pub struct Cursor<'a> {
+pub struct Cursor<'a, S = HashComments> {
     text: &'a str,
-    at: usize,
+    /// The byte offset of the place, which lies between characters.
+    pub at: usize,
+    file: Option<Arc<str>>,
+    /// The last offset asked for with its line and column, so that asking in order is cheap.
+    mark: Cell<(usize, usize, usize)>,
+    syntax: PhantomData<S>,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the start of `text`.
     #[must_use]
     pub fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self::of(text)
+    }
+}
+
+impl<'a, S: Syntax> Cursor<'a, S> {
+    /// A cursor at the start of a text of any language.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        Self { text, at: 0, file: None, mark: Cell::new((0, 1, 1)), syntax: PhantomData }
+    }
+
+    /// The same place in a text that has a name, which faults show.
+    #[must_use]
+    pub fn in_file(self, file: &Arc<str>) -> Self {
+        Self { file: Some(Arc::clone(file)), ..self }
+    }
+
+    /// Everything that is read.
+    #[must_use]
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Skips white space and comments.
+    #[inline]
+    pub fn skip(&mut self) {
+        while let Some(byte) = self.peek() {
+            if byte.is_ascii() && S::is_space(char::from(byte)) {
+                self.at += 1;
+            } else if !self.skips_further(byte) {
+                return;
+            }
+        }
+    }
+
+    /// Skips a comment, or white space outside of ASCII, that begins with this byte.
+    #[inline]
+    fn skips_further(&mut self, byte: u8) -> bool {
+        let start = self.at;
+        if !byte.is_ascii() {
+            let wide = self.here().chars().next().filter(|c| S::is_space(*c));
+            self.at += wide.map_or(0, char::len_utf8);
+        } else if S::COMMENT.is_some_and(|comment| comment.as_bytes()[0] == byte) {
+            let rest = self.here();
+            if S::COMMENT.is_some_and(|comment| rest.starts_with(comment)) {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            }
+        }
+        self.at > start
     }
 
     /// The byte offset of the next token.
+    #[inline]
     pub fn offset(&mut self) -> usize {
         self.skip();
         self.at
     }
 
-    fn skip(&mut self) {
-        loop {
-            let rest = &self.text[self.at..];
-            let trimmed = rest.trim_start();
-            self.at += rest.len() - trimmed.len();
-            if !trimmed.starts_with('#') {
-                return;
-            }
-            self.at += trimmed.find('\n').unwrap_or(trimmed.len());
-        }
+    /// What is left from the next token on.
+    #[inline]
+    pub fn rest(&mut self) -> &'a str {
+        self.skip();
+        self.here()
     }
 
-    fn rest(&mut self) -> &'a str {
-        self.skip();
-        &self.text[self.at..]
+    /// What is left, directly at the place.
+    #[must_use]
+    #[inline]
+    pub fn here(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// The byte directly at the place.
+    #[must_use]
+    #[inline]
+    pub fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Consumes digits directly at the place, maybe none.
+    #[inline]
+    pub fn digits(&mut self) -> &'a str {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        self.text.get(start..self.at).unwrap_or_default()
     }
 
     /// True if nothing is left.
@@ -45,11 +119,17 @@ impl<'a> Cursor<'a> {
     }
 
     /// True if the next characters are `symbol`; nothing is consumed.
+    #[inline]
     pub fn looks_at(&mut self, symbol: &str) -> bool {
-        self.rest().starts_with(symbol)
+        self.skip();
+        match symbol.as_bytes() {
+            [only] => self.peek() == Some(*only),
+            _ => self.here().starts_with(symbol),
+        }
     }
 
     /// Consumes `symbol` if it is next.
+    #[inline]
     pub fn eat(&mut self, symbol: &str) -> bool {
         let found = self.looks_at(symbol);
         if found {
@@ -66,13 +146,17 @@ impl<'a> Cursor<'a> {
         if self.eat(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
     }
 
-    /// The next word (letter or `_`, then letters, digits, `_`), not consumed; empty if none.
+    /// The next word, not consumed: a letter or `_` and what the language has in words; empty if none.
     pub fn peek_word(&mut self) -> &'a str {
         let rest = self.rest();
-        if !rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-            return "";
-        }
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let starts = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if starts { Self::word_at(rest) } else { "" }
+    }
+
+    /// The word at the start of `rest`, which may begin like the inside of one.
+    #[must_use]
+    pub fn word_at(rest: &str) -> &str {
+        let end = rest.bytes().position(|byte| !S::is_word(byte));
         &rest[..end.unwrap_or(rest.len())]
     }
 
@@ -125,9 +209,9 @@ impl<'a> Cursor<'a> {
         let sign = usize::from(rest.starts_with('-'));
         let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - sign);
         let number = &rest[..sign + end];
-        let value = number.parse().map_err(|_| {
-            Fault::at(self.text, self.at, format!("{number} does not fit in 64 bits"))
-        })?;
+        let value = number
+            .parse()
+            .map_err(|_| self.fault_at(self.at, format!("{number} does not fit in 64 bits")))?;
         self.at += number.len();
         Ok(value)
     }
@@ -140,31 +224,50 @@ impl<'a> Cursor<'a> {
         let start = self.offset();
         let value = self.signed(what)?;
         usize::try_from(value).map_err(|_| {
-            Fault::at(self.text, start, format!("expected {what} of at least 0, found {value}"))
+            self.fault_at(start, format!("expected {what} of at least 0, found {value}"))
         })
+    }
+
+    /// Line and column of an offset between characters, both from 1; cheap for offsets asked in order.
+    #[must_use]
+    pub fn place(&self, offset: usize) -> (usize, usize) {
+        let (mut from, mut line, mut column) = self.mark.get();
+        if from > offset {
+            (from, line, column) = (0, 1, 1);
+        }
+        for c in self.text[from..offset].chars() {
+            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        self.mark.set((offset, line, column));
+        (line, column)
+    }
+
+    /// A fault with a message of its own at byte offset `offset`; the token there is marked.
+    #[must_use]
+    pub fn fault_at(&self, offset: usize, message: impl Into<String>) -> Fault {
+        let offset = boundary(self.text, offset);
+        let fault = Fault::placed(self.text, offset, self.place(offset), message);
+        let fault = fault.over(S::length(&self.text[offset..]));
+        match &self.file {
+            Some(file) => fault.in_file(file),
+            None => fault,
+        }
     }
 
     /// A fault at the next token: "expected `what`, found ...".
     pub fn expected(&mut self, what: &str) -> Fault {
-        let rest = self.rest();
-        let found = match rest.chars().next() {
-            None => "the end of the text".to_owned(),
-            Some(first) => {
-                let word: String = rest
-                    .chars()
-                    .take_while(|c| c.is_alphanumeric() || "_-.".contains(*c))
-                    .take(24)
-                    .collect();
-                format!("`{}`", if word.is_empty() { first.to_string() } else { word })
-            }
-        };
-        Fault::at(self.text, self.at, format!("expected {what}, found {found}"))
+        self.skip();
+        self.expected_here(what)
     }
 
-    /// A fault with a message of its own at byte offset `offset`.
+    /// The same, directly at the place.
     #[must_use]
-    pub fn fault_at(&self, offset: usize, message: impl Into<String>) -> Fault {
-        Fault::at(self.text, offset, message)
+    pub fn expected_here(&self, what: &str) -> Fault {
+        let found = match self.here() {
+            "" => S::END.to_owned(),
+            rest => format!("`{}`", S::found(rest)),
+        };
+        self.fault_at(self.at, format!("expected {what}, found {found}"))
     }
 
     /// Nothing may be left.
@@ -172,7 +275,7 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// Something is left.
     pub fn finish(&mut self) -> Result<(), Fault> {
-        if self.at_end() { Ok(()) } else { Err(self.expected("the end of the text")) }
+        if self.at_end() { Ok(()) } else { Err(self.expected(S::END)) }
     }
 }
 

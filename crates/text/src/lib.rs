@@ -21,6 +21,8 @@ mod cursor;
 mod fault;
 pub mod json;
 pub mod numbers;
+mod syntax;
 
 pub use cursor::Cursor;
 pub use fault::Fault;
+pub use syntax::{HashComments, Syntax};

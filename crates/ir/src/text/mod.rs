@@ -124,7 +124,6 @@ mod attributes;
 mod build;
 mod canonical;
 mod constants;
-mod fault;
 mod forms;
 mod names;
 mod operations;
@@ -136,7 +135,7 @@ mod structure;
 mod types;
 
 pub use canonical::canonical;
-pub use fault::Fault;
+pub use pantile_text::Fault;
 pub use parse::{parse, parse_type};
 pub use print::types::sort_envs;
 pub use print::{print_function, print_type};

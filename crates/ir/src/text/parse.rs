@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Fault;
+use pantile_text::Fault;
+
 use super::attributes::Dict;
 use super::forms;
 use super::reader::{Read, Reader, Stop};
@@ -51,7 +52,7 @@ pub fn parse(text: &str, file: &str) -> Result<Program, Vec<Fault>> {
     let mut program = Program::default();
     if text.len() > TEXT_LIMIT {
         let message = format!("a text of {} bytes, expected at most {TEXT_LIMIT}", text.len());
-        reader.note(Stop::Fault(Box::new(Fault::new(reader.place(0), message, "", 1))));
+        reader.note(Fault::at("", 0, message).in_file(&file.into()).into());
         return Err(reader.faults);
     }
     reader.program(&mut program);
@@ -69,7 +70,7 @@ pub fn parse_type(text: &str) -> Result<Type, Fault> {
     });
     made.map_err(|stop| match stop {
         Stop::Fault(fault) => *fault,
-        Stop::Silent => Fault::new(reader.place(0), "expected a type".to_owned(), "", 1),
+        Stop::Silent => Fault::at("", 0, "expected a type"),
     })
 }
 
@@ -77,7 +78,8 @@ impl<'a> Reader<'a> {
     fn note(&mut self, stop: Stop) {
         let Stop::Fault(fault) = stop else { return };
         // What is missing at the end of the text is missing in every open region.
-        let said = self.faults.last().is_some_and(|last| last.place == fault.place);
+        let place = |fault: &Fault| (fault.line(), fault.column());
+        let said = self.faults.last().is_some_and(|last| place(last) == place(&fault));
         if !said && !self.is_full() {
             self.faults.push(*fault);
         }

@@ -1,10 +1,11 @@
 //! Words, symbols, numbers and strings of a text, each with its place.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use super::Fault;
+use pantile_text::{Cursor, Fault, Syntax};
+
 use super::scope::Known;
 use crate::{Place, Type, ValueData};
 
@@ -23,13 +24,40 @@ pub(super) enum Stop {
 /// What was read, or why not.
 pub(super) type Read<T> = Result<T, Stop>;
 
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+/// Array programs: comments begin with `//`, words may have `$` and `.` inside.
+pub(super) struct Programs;
+
+impl Syntax for Programs {
+    const COMMENT: Option<&'static str> = Some("//");
+
+    fn is_space(c: char) -> bool {
+        c.is_ascii_whitespace()
+    }
+
+    fn is_word(byte: u8) -> bool {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.')
+    }
+
+    fn found(rest: &str) -> String {
+        let shown = token(rest).chars().take(24);
+        shown.map(|c| if c.is_control() { ' ' } else { c }).collect()
+    }
+
+    fn length(rest: &str) -> usize {
+        token(rest).chars().count()
+    }
+}
+
 /// A place in a text, and what was learned on the way there.
 pub(super) struct Reader<'a> {
-    text: &'a str,
-    pub(super) at: usize,
+    cursor: Cursor<'a, Programs>,
     file: Arc<str>,
-    /// The last offset asked for with its line and column, so that asking in order is cheap.
-    mark: Cell<(usize, u32, u32)>,
     depth: usize,
     pub(super) faults: Vec<Fault>,
     pub(super) aliases: BTreeMap<&'a str, Type>,
@@ -42,17 +70,26 @@ pub(super) struct Reader<'a> {
     pub(super) scopes: Vec<BTreeMap<&'a str, Known>>,
 }
 
-fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.')
+impl<'a> Deref for Reader<'a> {
+    type Target = Cursor<'a, Programs>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.cursor
+    }
+}
+
+impl DerefMut for Reader<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.cursor
+    }
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, file: &str) -> Self {
+        let file: Arc<str> = file.into();
         Self {
-            text,
-            at: 0,
-            file: file.into(),
-            mark: Cell::new((0, 1, 1)),
+            cursor: Cursor::of(text).in_file(&file),
+            file,
             depth: 0,
             faults: Vec::new(),
             aliases: BTreeMap::new(),
@@ -63,104 +100,32 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Everything that is read.
-    pub(super) fn text(&self) -> &'a str {
-        self.text
-    }
-
-    /// Skips spaces, line ends and `//` comments.
-    fn skip(&mut self) {
-        let bytes = self.text.as_bytes();
-        while let Some(byte) = bytes.get(self.at) {
-            if byte.is_ascii_whitespace() {
-                self.at += 1;
-            } else if bytes[self.at..].starts_with(b"//") {
-                let rest = &self.text[self.at..];
-                self.at += rest.find('\n').unwrap_or(rest.len());
-            } else {
-                return;
-            }
-        }
-    }
-
-    /// The offset of the next token.
-    pub(super) fn offset(&mut self) -> usize {
-        self.skip();
-        self.at
-    }
-
-    /// What is left from the next token on.
-    pub(super) fn rest(&mut self) -> &'a str {
-        self.skip();
-        &self.text[self.at..]
-    }
-
     /// The next byte, without skipping anything; 0 at the end.
     pub(super) fn byte(&self) -> u8 {
-        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
-    }
-
-    pub(super) fn at_end(&mut self) -> bool {
-        self.rest().is_empty()
-    }
-
-    pub(super) fn looks_at(&mut self, symbol: &str) -> bool {
-        self.rest().starts_with(symbol)
-    }
-
-    pub(super) fn eat(&mut self, symbol: &str) -> bool {
-        let found = self.looks_at(symbol);
-        if found {
-            self.at += symbol.len();
-        }
-        found
+        self.peek().unwrap_or(0)
     }
 
     pub(super) fn expect(&mut self, symbol: &str) -> Read<()> {
-        if self.eat(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
-    }
-
-    /// The next word, not consumed: letters, digits, `_`, `$` and `.`; empty if none.
-    pub(super) fn peek_word(&mut self) -> &'a str {
-        let rest = self.rest();
-        let starts = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        if starts { Self::word_at(rest) } else { "" }
-    }
-
-    fn word_at(rest: &str) -> &str {
-        let end = rest.bytes().position(|byte| !is_word_byte(byte));
-        &rest[..end.unwrap_or(rest.len())]
-    }
-
-    pub(super) fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.peek_word() == word;
-        if found {
-            self.at += word.len();
-        }
-        found
+        Ok(self.cursor.expect(symbol)?)
     }
 
     pub(super) fn expect_word(&mut self, word: &str) -> Read<()> {
-        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+        Ok(self.cursor.expect_word(word)?)
     }
 
     /// Consumes any word.
     pub(super) fn word(&mut self, what: &str) -> Read<&'a str> {
-        let word = self.peek_word();
-        if word.is_empty() {
-            return Err(self.expected(what));
-        }
-        self.at += word.len();
-        Ok(word)
+        Ok(self.cursor.word(what)?)
     }
 
     /// Consumes what follows `%`, `!` or `@`: a word that may start with a digit.
     pub(super) fn suffix(&mut self, what: &str) -> Read<&'a str> {
-        let rest = &self.text[self.at..];
+        let rest = self.here();
         let bytes = rest.as_bytes();
         let inside = |at: usize| {
-            let dash = bytes[at] == b'-' && bytes.get(at + 1).is_some_and(|b| is_word_byte(*b));
-            is_word_byte(bytes[at]) || dash
+            let dash =
+                bytes[at] == b'-' && bytes.get(at + 1).is_some_and(|b| Programs::is_word(*b));
+            Programs::is_word(bytes[at]) || dash
         };
         let end = (0..bytes.len()).find(|at| !inside(*at)).unwrap_or(bytes.len());
         if end == 0 {
@@ -168,12 +133,6 @@ impl<'a> Reader<'a> {
         }
         self.at += end;
         Ok(&rest[..end])
-    }
-
-    /// True if a number is next.
-    pub(super) fn looks_at_number(&mut self) -> bool {
-        let rest = self.rest();
-        rest.strip_prefix('-').unwrap_or(rest).starts_with(|c: char| c.is_ascii_digit())
     }
 
     /// Consumes a number as it is written: whole, with point or exponent, or hexadecimal.
@@ -209,10 +168,7 @@ impl<'a> Reader<'a> {
     /// Consumes digits directly at the place: a length in a shape.
     pub(super) fn digits(&mut self, what: &str) -> Read<usize> {
         let start = self.at;
-        while self.byte().is_ascii_digit() {
-            self.at += 1;
-        }
-        let digits = &self.text[start..self.at];
+        let digits = self.cursor.digits();
         if digits.is_empty() {
             return Err(self.expected(what));
         }
@@ -247,7 +203,7 @@ impl<'a> Reader<'a> {
     }
 
     fn escape(&mut self) -> Read<u8> {
-        let rest = &self.text[self.at..];
+        let rest = self.here();
         let one = match self.byte() {
             b'n' => Some(b'\n'),
             b't' => Some(b'\t'),
@@ -303,38 +259,19 @@ impl<'a> Reader<'a> {
 
     /// The place of an offset.
     pub(super) fn place(&self, offset: usize) -> Place {
-        let offset = offset.min(self.text.len());
-        let (mut from, mut line, mut column) = self.mark.get();
-        if from > offset {
-            (from, line, column) = (0, 1, 1);
-        }
-        for c in self.text[from..offset].chars() {
-            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
-        }
-        self.mark.set((offset, line, column));
+        let (line, column) = self.cursor.place(offset.min(self.text().len()));
+        let [line, column] = [line, column].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
         Place { file: Arc::clone(&self.file), line, column }
     }
 
     /// A fault at an offset; the token there is marked.
     pub(super) fn fault(&self, offset: usize, message: impl Into<String>) -> Stop {
-        let mut offset = offset.min(self.text.len());
-        while !self.text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let start = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
-        let line = self.text[start..].split('\n').next().unwrap_or_default();
-        let length = token(&self.text[offset..]).chars().count();
-        Stop::Fault(Box::new(Fault::new(self.place(offset), message.into(), line, length)))
+        self.cursor.fault_at(offset, message).into()
     }
 
     /// A fault at the next token: "expected `what`, found ...".
     pub(super) fn expected(&mut self, what: &str) -> Stop {
-        let token = token(self.rest());
-        let shown = token.chars().take(24).map(|c| if c.is_control() { ' ' } else { c });
-        let shown: String = shown.collect();
-        let found =
-            if token.is_empty() { "the end of the text".to_owned() } else { format!("`{shown}`") };
-        self.fault(self.at, format!("expected {what}, found {found}"))
+        self.cursor.expected(what).into()
     }
 }
 
@@ -343,7 +280,7 @@ fn token(rest: &str) -> &str {
     let Some(first) = rest.chars().next() else { return "" };
     let sigil = matches!(first, '%' | '!' | '@' | '#' | '^' | '-');
     let start = if sigil || !first.is_ascii() { first.len_utf8() } else { 0 };
-    let word = Reader::word_at(&rest[start..]);
+    let word = Cursor::<Programs>::word_at(&rest[start..]);
     let end = start + word.len();
     if end == 0 { &rest[..first.len_utf8()] } else { &rest[..end] }
 }

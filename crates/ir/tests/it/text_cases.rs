@@ -14,7 +14,7 @@ fn same_type(text: &str, expected: &str) -> Type {
 
 fn refused_type(text: &str, message: &str) {
     let fault = parse_type(text).unwrap_err();
-    assert_eq!(fault.message, message, "{fault}");
+    assert_eq!(fault.message(), message, "{fault}");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn loops_numbers_and_names_that_mean_the_same() {
     same("%c = arith.uitofp %b : i1 to f64", "%c = arith.convert %b : i1 to f64");
     same("%c = arith.index_castui %b : i1 to index", "%c = arith.convert %b : i1 to index");
     let fault = parse(&body("%c = arith.extui %d : i8 to i64").replace("%b: i1", "%d: i8"), "t");
-    let fault = fault.unwrap_err()[0].message.clone();
+    let fault = fault.unwrap_err()[0].message().to_owned();
     assert_eq!(fault, "from i8 to i64 converts `arith.extsi`, not `arith.extui`");
     // Names of groups.
     same(
@@ -364,7 +364,7 @@ fn attributes_have_names() {
         |env: &str| format!("func.func @f(%a: !ndarray.ndarray<4xf64, {env}>) {{\n  return\n}}\n");
     let named = format!("#env = {full}\n{}", function("#env"));
     assert_eq!(read(&named), read(&function(full)));
-    let wrong = |text: &str| parse(text, "t").unwrap_err()[0].message.clone();
+    let wrong = |text: &str| parse(text, "t").unwrap_err()[0].message().to_owned();
     assert_eq!(
         read("#t = [1, \"#t\"]\nfunc.func @f() attributes {x = #t, y = #t.b} {\n  return\n}")
             .to_string(),
@@ -376,7 +376,7 @@ fn attributes_have_names() {
     // What is wrong with an attribute is wrong where it is written.
     let faults = parse(&format!("#env = {full}\n!a = !ndarray.ndarray<4x4xf64, #env>\n"), "t");
     let fault = &faults.unwrap_err()[0];
-    assert_eq!((fault.place.line, fault.message.as_str()), (1, "got 1 local offsets for 2 axes"));
+    assert_eq!((fault.line(), fault.message()), (1, "got 1 local offsets for 2 axes"));
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pantile_ir::text::parse;
+use pantile_ir::text::{Fault, parse};
 use pantile_ir::verify::verify;
 
 fn folder(name: &str) -> Vec<PathBuf> {
@@ -21,11 +21,12 @@ fn folder(name: &str) -> Vec<PathBuf> {
 
 /// What is wrong with a text: faults if it cannot be read, else findings.
 fn wrong(text: &str) -> Vec<String> {
-    let line = |place: &pantile_ir::Place, message: &str| {
-        format!("// error: {}:{} {message}\n", place.line, place.column)
+    let line = |line: usize, column: usize, message: &str| {
+        format!("// error: {line}:{column} {message}\n")
     };
+    let at = |fault: &Fault| line(fault.line(), fault.column(), fault.message());
     match parse(text, "") {
-        Err(faults) => faults.iter().map(|fault| line(&fault.place, &fault.message)).collect(),
+        Err(faults) => faults.iter().map(at).collect(),
         Ok(program) => match verify(&program) {
             Ok(()) => Vec::new(),
             Err(all) => all
@@ -35,7 +36,7 @@ fn wrong(text: &str) -> Vec<String> {
                         "" => finding.message.clone(),
                         op => format!("`{op}`: {}", finding.message),
                     };
-                    line(&finding.place, &message)
+                    line(finding.place.line as usize, finding.place.column as usize, &message)
                 })
                 .collect(),
         },

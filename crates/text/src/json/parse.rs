@@ -1,7 +1,8 @@
 //! The parser: strict JSON, all faults with their place, no recursion beyond [`DEPTH_MAX`].
 
 use super::{Kind, Member, Value};
-use crate::Fault;
+use crate::syntax::leading;
+use crate::{Cursor, Fault, Syntax};
 
 /// Arrays and objects may be nested this deep; more is refused rather than risking the stack.
 pub const DEPTH_MAX: usize = 128;
@@ -11,58 +12,36 @@ pub const DEPTH_MAX: usize = 128;
 /// # Errors
 /// The text is not JSON, has a key twice in one object, or is nested deeper than [`DEPTH_MAX`].
 pub fn parse(text: &str) -> Result<Value, Fault> {
-    let mut parser = Parser { text, at: 0 };
+    let mut parser = Parser { cursor: Cursor::of(text) };
     let value = parser.value(0)?;
-    parser.skip();
-    if parser.at < text.len() { Err(parser.expected("the end of the text")) } else { Ok(value) }
+    parser.cursor.finish()?;
+    Ok(value)
+}
+
+struct Json;
+
+impl Syntax for Json {
+    fn is_space(c: char) -> bool {
+        matches!(c, ' ' | '\t' | '\n' | '\r')
+    }
+
+    fn found(rest: &str) -> String {
+        let first = || rest.chars().next().map(|c| c.escape_debug().to_string());
+        leading(rest, char::is_alphanumeric).or_else(first).unwrap_or_default()
+    }
 }
 
 struct Parser<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a, Json>,
 }
 
 impl Parser<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn skip(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    /// Skips white space, then consumes `symbol` if it is next.
-    fn eat(&mut self, symbol: u8) -> bool {
-        self.skip();
-        let found = self.peek() == Some(symbol);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn fault(&self, offset: usize, message: impl Into<String>) -> Fault {
-        Fault::at(self.text, offset, message)
-    }
-
-    fn expected(&self, what: &str) -> Fault {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        let word: String = rest.chars().take_while(|c| c.is_alphanumeric()).take(24).collect();
-        let found = match rest.chars().next() {
-            None => "the end of the text".to_owned(),
-            Some(first) if word.is_empty() => format!("`{}`", first.escape_debug()),
-            Some(_) => format!("`{word}`"),
-        };
-        self.fault(self.at, format!("expected {what}, found {found}"))
-    }
-
     fn value(&mut self, depth: usize) -> Result<Value, Fault> {
-        self.skip();
-        let start = self.at;
+        let start = self.cursor.offset();
         if depth > DEPTH_MAX {
-            return Err(self.fault(start, format!("nested deeper than {DEPTH_MAX}")));
+            return Err(self.cursor.fault_at(start, format!("nested deeper than {DEPTH_MAX}")));
         }
-        let kind = match self.peek() {
+        let kind = match self.cursor.peek() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
             Some(b'"') => Kind::Text(self.string()?),
@@ -73,58 +52,59 @@ impl Parser<'_> {
     }
 
     fn word(&mut self) -> Result<Kind, Fault> {
-        let rest = &self.text[self.at..];
+        let rest = self.cursor.here();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
         let kind = match &rest[..end] {
             "null" => Kind::Null,
             "true" => Kind::Bool(true),
             "false" => Kind::Bool(false),
-            "NaN" | "Infinity" => return Err(self.expected("a value (JSON has no NaN)")),
-            _ => return Err(self.expected("a value")),
+            "NaN" | "Infinity" => {
+                return Err(self.cursor.expected_here("a value (JSON has no NaN)"));
+            }
+            _ => return Err(self.cursor.expected_here("a value")),
         };
-        self.at += end;
+        self.cursor.at += end;
         Ok(kind)
     }
 
     fn array(&mut self, depth: usize) -> Result<Kind, Fault> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut items = Vec::new();
-        if self.eat(b']') {
+        if self.cursor.eat("]") {
             return Ok(Kind::Array(items));
         }
         loop {
             items.push(self.value(depth + 1)?);
-            if self.eat(b']') {
+            if self.cursor.eat("]") {
                 return Ok(Kind::Array(items));
             }
-            if !self.eat(b',') {
-                return Err(self.expected("`,` or `]`"));
+            if !self.cursor.eat(",") {
+                return Err(self.cursor.expected_here("`,` or `]`"));
             }
         }
     }
 
     fn object(&mut self, depth: usize) -> Result<Kind, Fault> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut members = Vec::new();
-        if self.eat(b'}') {
+        if self.cursor.eat("}") {
             return Ok(Kind::Object(members));
         }
         loop {
-            self.skip();
-            let offset = self.at;
-            if self.peek() != Some(b'"') {
-                return Err(self.expected("a key in double quotes"));
+            let offset = self.cursor.offset();
+            if self.cursor.peek() != Some(b'"') {
+                return Err(self.cursor.expected_here("a key in double quotes"));
             }
             let key = self.string()?;
-            if !self.eat(b':') {
-                return Err(self.expected("`:`"));
+            if !self.cursor.eat(":") {
+                return Err(self.cursor.expected_here("`:`"));
             }
             members.push(Member::new(key, offset, self.value(depth + 1)?));
-            if self.eat(b'}') {
+            if self.cursor.eat("}") {
                 return self.without_repeats(members);
             }
-            if !self.eat(b',') {
-                return Err(self.expected("`,` or `}`"));
+            if !self.cursor.eat(",") {
+                return Err(self.cursor.expected_here("`,` or `}`"));
             }
         }
     }
@@ -139,71 +119,68 @@ impl Parser<'_> {
             Some(index) => {
                 let key = members[index].key();
                 let message = format!("the key `{}` occurs twice", key.escape_debug());
-                Err(self.fault(members[index].offset(), message))
+                Err(self.cursor.fault_at(members[index].offset(), message))
             }
         }
     }
 
     fn digits(&mut self) -> Result<(), Fault> {
-        let start = self.at;
-        while matches!(self.peek(), Some(b'0'..=b'9')) {
-            self.at += 1;
-        }
-        if self.at == start { Err(self.expected("a digit")) } else { Ok(()) }
+        let none = self.cursor.digits().is_empty();
+        if none { Err(self.cursor.expected_here("a digit")) } else { Ok(()) }
     }
 
     fn number(&mut self) -> Result<Kind, Fault> {
-        let start = self.at;
-        self.at += usize::from(self.peek() == Some(b'-'));
-        let first = self.at;
+        let start = self.cursor.at;
+        self.cursor.at += usize::from(self.cursor.peek() == Some(b'-'));
+        let first = self.cursor.at;
         self.digits()?;
-        if self.at > first + 1 && self.text.as_bytes()[first] == b'0' {
-            return Err(self.fault(first, "a number may not start with 0"));
+        if self.cursor.at > first + 1 && self.cursor.text().as_bytes()[first] == b'0' {
+            return Err(self.cursor.fault_at(first, "a number may not start with 0"));
         }
         let mut whole = true;
-        if self.peek() == Some(b'.') {
+        if self.cursor.peek() == Some(b'.') {
             whole = false;
-            self.at += 1;
+            self.cursor.at += 1;
             self.digits()?;
         }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
+        if matches!(self.cursor.peek(), Some(b'e' | b'E')) {
             whole = false;
-            self.at += 1;
-            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
+            self.cursor.at += 1;
+            self.cursor.at += usize::from(matches!(self.cursor.peek(), Some(b'+' | b'-')));
             self.digits()?;
         }
-        let text = &self.text[start..self.at];
+        let text = &self.cursor.text()[start..self.cursor.at];
         let exact = if whole { text.parse().ok() } else { None };
         Ok(exact.map_or_else(|| Kind::Number(text.to_owned()), Kind::Integer))
     }
 
     fn string(&mut self) -> Result<String, Fault> {
-        let start = self.at;
-        self.at += 1;
+        let start = self.cursor.at;
+        self.cursor.at += 1;
         let mut out = String::new();
         loop {
-            let rest = &self.text[self.at..];
+            let rest = self.cursor.here();
             let end = rest.find(|c: char| c == '"' || c == '\\' || c < ' ');
             let Some(end) = end else {
-                return Err(self.fault(start, "a string that is never closed"));
+                return Err(self.cursor.fault_at(start, "a string that is never closed"));
             };
             out.push_str(&rest[..end]);
-            self.at += end;
-            match self.peek() {
+            self.cursor.at += end;
+            match self.cursor.peek() {
                 Some(b'"') => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     return Ok(out);
                 }
                 Some(b'\\') => out.push(self.escape()?),
-                _ => return Err(self.expected("no control character in a string")),
+                _ => return Err(self.cursor.expected_here("no control character in a string")),
             }
         }
     }
 
     fn escape(&mut self) -> Result<char, Fault> {
-        let start = self.at;
-        self.at += 2;
-        let plain = match self.text.as_bytes().get(start + 1) {
+        let start = self.cursor.at;
+        self.cursor.at += 2;
+        let plain = match self.cursor.text().as_bytes().get(start + 1) {
             Some(b'"') => '"',
             Some(b'\\') => '\\',
             Some(b'/') => '/',
@@ -213,7 +190,7 @@ impl Parser<'_> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(start),
-            _ => return Err(self.fault(start, "an escape that JSON does not have")),
+            _ => return Err(self.cursor.fault_at(start, "an escape that JSON does not have")),
         };
         Ok(plain)
     }
@@ -222,28 +199,30 @@ impl Parser<'_> {
     fn unicode(&mut self, start: usize) -> Result<char, Fault> {
         let unit = self.hex4(start)?;
         let code = if (0xd800..0xdc00).contains(&unit) {
-            let low = if self.text[self.at..].starts_with("\\u") {
-                self.at += 2;
+            let low = if self.cursor.here().starts_with("\\u") {
+                self.cursor.at += 2;
                 self.hex4(start)?
             } else {
                 0
             };
             if !(0xdc00..0xe000).contains(&low) {
-                return Err(self.fault(start, "half of a surrogate pair"));
+                return Err(self.cursor.fault_at(start, "half of a surrogate pair"));
             }
             0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)
         } else {
             unit
         };
-        char::from_u32(code).ok_or_else(|| self.fault(start, "half of a surrogate pair"))
+        char::from_u32(code).ok_or_else(|| self.cursor.fault_at(start, "half of a surrogate pair"))
     }
 
     fn hex4(&mut self, start: usize) -> Result<u32, Fault> {
-        let digits = self.text.get(self.at..self.at + 4);
+        let digits = self.cursor.text().get(self.cursor.at..self.cursor.at + 4);
         let digits = digits.filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         let unit = digits.and_then(|d| u32::from_str_radix(d, 16).ok());
-        self.at += 4;
-        unit.ok_or_else(|| self.fault(start, "expected four hexadecimal digits after `\\u`"))
+        self.cursor.at += 4;
+        unit.ok_or_else(|| {
+            self.cursor.fault_at(start, "expected four hexadecimal digits after `\\u`")
+        })
     }
 }
 
