@@ -132,8 +132,8 @@ fn data_hash(before: u64, bytes: &[u8]) -> u64 {
 /// Calls `f` with the index of every element that a rank owns, in the order of its memory.
 pub(crate) fn each_owned(home: &Distribution, rank: usize, f: &mut dyn FnMut(&[usize])) {
     let Some(owned) = home.owned_elements(rank) else { return };
-    let list = |runs: &Vec<(usize, usize)>| runs.iter().flat_map(|(from, to)| *from..*to).collect();
-    let lists: Vec<Vec<usize>> = owned.runs().iter().map(list).collect();
+    let list = |runs: &[(usize, usize)]| runs.iter().flat_map(|(from, to)| *from..*to).collect();
+    let lists: Vec<Vec<usize>> = owned.runs().map(list).collect();
     product(&lists, &mut vec![0; lists.len()], 0, f);
 }
 

@@ -201,11 +201,12 @@ fn tile_places(home: &Home, rank: Rank) -> Option<TilePlaces> {
 /// The elements of a piece that a rank owns, along an axis.
 fn picks(plain: &Distribution, rank: Rank, axis: usize, list: &[(usize, usize)]) -> Vec<Pick> {
     let Some(owned) = plain.owned_elements(rank) else { return Vec::new() };
-    if let [(from, to)] = owned.runs()[axis][..] {
+    let runs = owned.runs().nth(axis).unwrap_or_default();
+    if let [(from, to)] = *runs {
         let inside = list.iter().filter(|(_, global)| (from..to).contains(global));
         return inside.map(|(local, global)| (*local, global - from)).collect();
     }
-    let own = owned.runs()[axis].iter().flat_map(|(from, to)| *from..*to);
+    let own = runs.iter().flat_map(|(from, to)| *from..*to);
     let own: BTreeMap<usize, usize> =
         own.enumerate().map(|(local, global)| (global, local)).collect();
     list.iter().filter_map(|(local, global)| own.get(global).map(|here| (*local, *here))).collect()

@@ -113,7 +113,8 @@ impl Section {
 #[must_use]
 pub fn runs_of(home: &Distribution, rank: Rank) -> Vec<Vec<(usize, usize)>> {
     let nothing = || vec![Vec::new(); home.ndim()];
-    home.owned_elements(rank).map_or_else(nothing, |owned| owned.runs().to_vec())
+    home.owned_elements(rank)
+        .map_or_else(nothing, |owned| owned.runs().map(<[_]>::to_vec).collect())
 }
 
 /// The bytes that a rank owns of the bytes of a whole array with elements of `size` bytes.

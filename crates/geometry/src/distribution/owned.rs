@@ -1,8 +1,16 @@
 //! The elements that a rank owns, in the order of its memory.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::Distribution;
 use crate::Rank;
 use crate::axis::{AxisMap, Cut};
+
+/// One value per axis, in place for up to four.
+type PerAxis<T> = SmallVec<[T; 4]>;
+
+/// Runs of indices along one axis: first, and behind the last.
+type AxisRuns = SmallVec<[(usize, usize); 1]>;
 
 /// The elements that a rank owns: a product of indices along each axis, which are runs of neighbours.
 ///
@@ -17,9 +25,9 @@ use crate::axis::{AxisMap, Cut};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedElements {
     /// Of the whole array.
-    shape: Vec<usize>,
+    shape: PerAxis<usize>,
     /// Along each axis the first index and the one behind the last, in the order of memory.
-    runs: Vec<Vec<(usize, usize)>>,
+    runs: PerAxis<AxisRuns>,
     is_first: bool,
 }
 
@@ -38,13 +46,17 @@ impl Distribution {
     /// What a rank owns; nothing if it is outside of the mesh, or the array is distributed in boxes.
     #[must_use]
     pub fn owned_elements(&self, rank: Rank) -> Option<OwnedElements> {
-        let place = self.mesh().coordinates_of(rank)?;
+        self.mesh().position_of(rank)?;
         let axes = self.axes()?.iter().enumerate();
         let runs = axes
             .map(|(axis, map)| Some(axis_runs(map, self.coordinate(rank, axis)?)))
             .collect::<Option<_>>()?;
-        let is_first = self.free_mesh_axes().iter().all(|axis| place[*axis] == 0);
-        Some(OwnedElements { shape: self.shape().to_vec(), runs, is_first })
+        let free = self.free_mesh_axes();
+        let is_first = free.is_empty() || {
+            let place = self.mesh().coordinates_of(rank)?;
+            free.iter().all(|axis| place[*axis] == 0)
+        };
+        Some(OwnedElements { shape: self.shape().into(), runs, is_first })
     }
 }
 
@@ -52,8 +64,8 @@ impl OwnedElements {
     /// Along each axis the first index and the one behind the last of every run, in the order of
     /// memory.
     #[must_use]
-    pub fn runs(&self) -> &[Vec<(usize, usize)>] {
-        &self.runs
+    pub fn runs(&self) -> impl ExactSizeIterator<Item = &[(usize, usize)]> {
+        self.runs.iter().map(SmallVec::as_slice)
     }
 
     /// True if this rank is the first of those that own the same elements.
@@ -77,7 +89,7 @@ impl OwnedElements {
     /// True if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.runs.iter().any(Vec::is_empty)
+        self.runs.iter().any(SmallVec::is_empty)
     }
 
     /// The same with the axes in reverse order.
@@ -111,7 +123,7 @@ impl OwnedElements {
     /// apart.
     #[must_use]
     pub fn runs_in(&self, first: usize, strides: &[usize]) -> OwnedRuns<'_> {
-        let whole = |axis: usize| self.runs[axis] == [(0, self.shape[axis])];
+        let whole = |axis: usize| self.runs[axis].as_slice() == [(0, self.shape[axis])];
         let joins = |axis: usize| {
             let inner: usize = self.shape[axis..].iter().product();
             strides[axis - 1] == inner && whole(axis)
@@ -125,9 +137,9 @@ impl OwnedElements {
             axes: &self.runs,
             first,
             globals: dense_strides(&self.shape),
-            locals: strides.to_vec(),
+            locals: strides.into(),
             cut,
-            places: if self.is_empty() { None } else { Some(vec![Place::default(); cut + 1]) },
+            places: if self.is_empty() { None } else { Some(smallvec![Place::default(); cut + 1]) },
         }
     }
 }
@@ -135,14 +147,14 @@ impl OwnedElements {
 /// An iterator over the runs of owned elements, in the order of memory.
 #[derive(Clone, Debug)]
 pub struct OwnedRuns<'a> {
-    axes: &'a [Vec<(usize, usize)>],
+    axes: &'a [AxisRuns],
     first: usize,
-    globals: Vec<usize>,
-    locals: Vec<usize>,
+    globals: PerAxis<usize>,
+    locals: PerAxis<usize>,
     /// The axis along which runs go; those behind it are owned whole.
     cut: usize,
     /// Where it is along the axes up to that one; nothing at the end.
-    places: Option<Vec<Place>>,
+    places: Option<PerAxis<Place>>,
 }
 
 /// A place among the runs of one axis.
@@ -183,7 +195,7 @@ impl Iterator for OwnedRuns<'_> {
 }
 
 /// Goes on by so many indices along the last of the axes; false at the end.
-fn advance(places: &mut [Place], axes: &[Vec<(usize, usize)>], mut by: usize) -> bool {
+fn advance(places: &mut [Place], axes: &[AxisRuns], mut by: usize) -> bool {
     for (place, runs) in places.iter_mut().zip(axes).rev() {
         let (start, end) = runs[place.run];
         (place.offset, place.local) = (place.offset + by, place.local + by);
@@ -200,12 +212,12 @@ fn advance(places: &mut [Place], axes: &[Vec<(usize, usize)>], mut by: usize) ->
 }
 
 /// The indices that a coordinate owns along an axis, in the order of memory.
-fn axis_runs(map: &AxisMap, coordinate: usize) -> Vec<(usize, usize)> {
+fn axis_runs(map: &AxisMap, coordinate: usize) -> AxisRuns {
     if matches!(map.cut(), Cut::Block(_)) && map.view().is_none() {
         let (from, to) = map.owned(coordinate);
-        return if from < to { vec![(from, to)] } else { Vec::new() };
+        return if from < to { smallvec![(from, to)] } else { SmallVec::new() };
     }
-    let mut runs: Vec<(usize, usize)> = Vec::new();
+    let mut runs = AxisRuns::new();
     let locals = 0..map.local_length(coordinate);
     for (index, _) in locals.filter_map(|local| map.global(coordinate, local)) {
         match runs.last_mut() {
@@ -229,8 +241,8 @@ fn place_in(runs: &[(usize, usize)], index: usize) -> Option<usize> {
     })
 }
 
-fn dense_strides(shape: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; shape.len()];
+fn dense_strides(shape: &[usize]) -> PerAxis<usize> {
+    let mut strides: PerAxis<usize> = smallvec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis];
     }
