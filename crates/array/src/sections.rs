@@ -37,6 +37,12 @@ impl Section {
         self.home.plain.owned_elements(self.rank)
     }
 
+    /// True if this rank is the first of those that own the same elements.
+    #[must_use]
+    pub fn is_first_owner(&self) -> bool {
+        self.home.plain.is_first_owner(self.rank)
+    }
+
     /// The length of each axis of what this rank owns.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
@@ -72,10 +78,11 @@ impl Section {
             return;
         }
         let (axes, fixed) = seen;
-        let (runs, (first, strides)) = (self.runs(), self.places());
+        let Some(owned) = self.owned_elements() else { return };
+        let (first, strides) = self.places();
         let sizes: Vec<usize> = axes.iter().map(|one| one.size).collect();
         let dense = dense_strides(&sizes);
-        let along = |(axis, runs): (usize, &Vec<(usize, usize)>)| {
+        let along = |(axis, runs): (usize, &[(usize, usize)])| {
             let stride = isize::try_from(strides[axis]).unwrap_or(0);
             let seen = axes.iter().zip(&dense).find(|(one, _)| one.axis == axis);
             let at = fixed.iter().find(|(one, _)| *one == axis).map(|(_, at)| *at);
@@ -83,7 +90,7 @@ impl Section {
             let (seen, target) = seen.map_or((one, 0), |(seen, dense)| (*seen, *dense));
             pieces_of(runs, &seen, stride, target)
         };
-        let pieces: Vec<Vec<SlicePiece>> = runs.iter().enumerate().map(along).collect();
+        let pieces: Vec<Vec<SlicePiece>> = owned.runs().enumerate().map(along).collect();
         let bytes = self.tile.dtype().bytes();
         let copy = &mut |from: isize, to: isize, length: usize| {
             let place = |at: isize| usize::try_from(at).unwrap_or(usize::MAX) * bytes;

@@ -114,8 +114,7 @@ impl Outputs {
 
     /// True if [`Outputs::finish`] wants to see what a rank has of a result.
     pub(super) fn wants(&self, program: &CompiledProgram, at: usize, rank: usize) -> bool {
-        let owned = program.result(at).owned_elements(rank);
-        let Some(owned) = owned.filter(|owned| owned.is_first() && !owned.is_empty()) else {
+        let Some(owned) = first_owned(program, at, rank).filter(|owned| !owned.is_empty()) else {
             return false;
         };
         match self.results.get(at) {
@@ -136,7 +135,7 @@ impl Outputs {
         tiles: &[Tile],
     ) -> Result<String> {
         let rank = engine.rank();
-        let owned = |at: usize| program.result(at).owned_elements(rank);
+        let owned = |at: usize| first_owned(program, at, rank);
         if rank == 0 {
             for (output, path) in self.files() {
                 npy::create(path, &output.shape, output.dtype)?;
@@ -144,8 +143,8 @@ impl Outputs {
         }
         engine.barrier()?;
         for (at, output) in self.results.iter().enumerate() {
-            if let (Some(path), Some(owned)) = (&output.file, owned(at)) {
-                npy::write_owned(path, &output.shape, &owned, &tiles[at])?;
+            if let Some(path) = &output.file {
+                npy::write_owned(path, program.result(at), rank, &tiles[at])?;
             }
         }
         engine.barrier()?;
@@ -173,6 +172,12 @@ impl Outputs {
     }
 }
 
+/// What a rank owns of a result, if it is the first that owns this.
+fn first_owned(program: &CompiledProgram, at: usize, rank: usize) -> Option<OwnedElements> {
+    let home = program.result(at);
+    home.owned_elements(rank).filter(|_| home.is_first_owner(rank))
+}
+
 /// The numbers of the elements that are printed.
 fn wanted(size: usize) -> Vec<usize> {
     match size {
@@ -190,7 +195,7 @@ fn collect(
 ) -> Result<Vec<Vec<u8>>> {
     let size = tile.dtype().bytes();
     let mut record = Vec::new();
-    if let Some(owned) = owned.filter(|owned| owned.is_first()) {
+    if let Some(owned) = owned {
         for (at, number) in wanted.iter().enumerate() {
             if let Some(place) = owned.local(*number) {
                 record.extend_from_slice(&(at as u64).to_le_bytes());

@@ -28,7 +28,6 @@ pub struct OwnedElements {
     shape: PerAxis<usize>,
     /// Along each axis the first index and the one behind the last, in the order of memory.
     runs: PerAxis<AxisRuns>,
-    is_first: bool,
 }
 
 /// Elements that are neighbours in the whole array and in the memory of a rank.
@@ -51,12 +50,15 @@ impl Distribution {
         let runs = axes
             .map(|(axis, map)| Some(axis_runs(map, self.coordinate(rank, axis)?)))
             .collect::<Option<_>>()?;
+        Some(OwnedElements { shape: self.shape().into(), runs })
+    }
+
+    /// True if this rank is the first of those that own the same elements.
+    #[must_use]
+    pub fn is_first_owner(&self, rank: Rank) -> bool {
         let free = self.free_mesh_axes();
-        let is_first = free.is_empty() || {
-            let place = self.mesh().coordinates_of(rank)?;
-            free.iter().all(|axis| place[*axis] == 0)
-        };
-        Some(OwnedElements { shape: self.shape().into(), runs, is_first })
+        let place = self.mesh().coordinates_of(rank);
+        place.is_some_and(|place| free.iter().all(|axis| place[*axis] == 0))
     }
 }
 
@@ -66,12 +68,6 @@ impl OwnedElements {
     #[must_use]
     pub fn runs(&self) -> impl ExactSizeIterator<Item = &[(usize, usize)]> {
         self.runs.iter().map(SmallVec::as_slice)
-    }
-
-    /// True if this rank is the first of those that own the same elements.
-    #[must_use]
-    pub fn is_first(&self) -> bool {
-        self.is_first
     }
 
     /// Number of elements along each axis.
@@ -97,7 +93,7 @@ impl OwnedElements {
     pub fn reversed(&self) -> Self {
         let runs = self.runs.iter().rev().cloned().collect();
         let shape = self.shape.iter().rev().copied().collect();
-        Self { shape, runs, is_first: self.is_first }
+        Self { shape, runs }
     }
 
     /// The place in dense memory of an element, given by its row-major number in the whole array.

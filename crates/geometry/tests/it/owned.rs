@@ -48,7 +48,7 @@ fn every_element_has_one_first_owner() {
                 assert_eq!(owned.local(*number), Some(at), "{text}, rank {rank}");
                 let holders = home.holders(&index_of(&home, *number));
                 assert!(holders.iter().any(|holder| holder.rank == rank), "{text}: {number}");
-                owners[*number] += usize::from(owned.is_first());
+                owners[*number] += usize::from(home.is_first_owner(rank));
             }
             let known = |number: &usize| elements.iter().any(|(one, _)| one == number);
             let other = (0..home.size()).find(|number| !known(number));
@@ -100,11 +100,15 @@ fn a_single_element_is_of_every_rank_and_first_on_one() {
     let home = Distribution::copies(&[], Mesh::line(3).unwrap()).unwrap();
     for rank in 0..3 {
         let owned = home.owned_elements(rank).unwrap();
-        assert_eq!((owned.len(), owned.local(0), owned.is_first()), (1, Some(0), rank == 0));
+        assert_eq!(
+            (owned.len(), owned.local(0), home.is_first_owner(rank)),
+            (1, Some(0), rank == 0)
+        );
         let run = OwnedRun { global: 0, local: 7, count: 1 };
         assert_eq!(owned.runs_in(7, &[]).collect::<Vec<_>>(), [run]);
     }
     assert_eq!(home.owned_elements(3), None);
+    assert!(!home.is_first_owner(3));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pantile_array::Array;
 use pantile_engine::{DType, Tile};
-use pantile_geometry::{OwnedElements, OwnedRuns};
+use pantile_geometry::{Distribution, OwnedElements, OwnedRuns, Rank};
 use pantile_protocol::npy::Header;
 
 use super::{BIG, NpyError, file_type, swap};
@@ -37,18 +37,19 @@ pub fn create(path: &Path, shape: &[usize], dtype: DType) -> Result<(), NpyError
     Ok(())
 }
 
-/// Writes the elements that a rank owns, if it is the first that owns them, into a file that was made
-/// for an array of this shape. They lie row-major and without gaps in the tile.
+/// Writes the elements that a rank owns of an array that lives so, if it is the first that owns them,
+/// into a file that was made for it. They lie row-major and without gaps in the tile.
 ///
 /// # Errors
 /// The system does not let it be written.
 pub fn write_owned(
     path: &Path,
-    shape: &[usize],
-    owned: &OwnedElements,
+    home: &Distribution,
+    rank: Rank,
     tile: &Tile,
 ) -> Result<(), NpyError> {
-    write_runs(path, shape, tile, if owned.is_first() { Some(owned.dense_runs()) } else { None })
+    let owned = home.owned_elements(rank).filter(|_| home.is_first_owner(rank));
+    write_runs(path, home.shape(), tile, owned.as_ref().map(OwnedElements::dense_runs))
 }
 
 fn write_runs(
@@ -99,7 +100,7 @@ pub fn save(path: impl AsRef<Path>, array: &Array) -> Result<(), NpyError> {
     made?;
     let each = |section: &pantile_array::Section| {
         let (first, strides) = section.places();
-        let owned = section.owned_elements().filter(OwnedElements::is_first);
+        let owned = section.owned_elements().filter(|_| section.is_first_owner());
         let runs = owned.as_ref().map(|owned| owned.runs_in(first, &strides));
         write_runs(path, &shape, &section.tile, runs)
     };
