@@ -61,12 +61,17 @@ impl Array {
             Some((last, before)) if last.is_reshape() => before,
             _ => &self.view[..],
         };
-        let Some(seen) = seen_axes(&base.shape(), views) else { return false };
         let Ok(sections) = self.world.sections_of(&base) else { return false };
         // Of copies the first is enough.
         let copies =
             if sections.first().is_some_and(Section::is_copy) { 1 } else { sections.len() };
-        sections.iter().take(copies).for_each(|section| section.copy_seen(&seen, room));
+        let sections = &sections[..copies];
+        if views.is_empty() {
+            sections.iter().for_each(|section| section.copy_into(room));
+        } else {
+            let Some(seen) = seen_axes(&base.shape(), views) else { return false };
+            sections.iter().for_each(|section| section.copy_seen(&seen, room));
+        }
         !sections.is_empty()
     }
 
