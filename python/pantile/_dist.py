@@ -375,7 +375,7 @@ def _for_arrays(dist: Distribution, shape: tuple[int, ...], world: _core.World) 
     """A distribution for an array of this shape, if arrays can live so."""
     if dist.shape != tuple(shape):
         raise ValueError(f"got a distribution of shape {dist.shape} for an array of shape {shape}")
-    why = dist._d.unfit(world.ranks)
+    why = dist._d.unfit(world.max_ranks)
     if why is not None:
         raise ValueError(f"arrays cannot live as {dist.text!r} says: {why}")
     if not shape:  # a single element is everywhere

@@ -127,7 +127,7 @@ def brought(parts: Callable[[], list[Part]], name: str, ordered: bool = True) ->
     assert dtype is not None  # every section that passed has a buffer
     alone = len(records) == 1
     memories = [here[i][0] if alone or rank == _me(ours) else None for rank, i in owners]
-    in_place = len(every) <= ours.ranks and (
+    in_place = len(every) <= ours.max_ranks and (
         alone or all(rank == i for i, (rank, _) in enumerate(owners))
     )
     if in_place:

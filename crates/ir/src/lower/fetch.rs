@@ -474,7 +474,7 @@ impl Lowering<'_> {
                 candidates.push(candidate);
             }
         }
-        let auto = || Distribution::auto(shape, self.ranks).map_err(|error| error.to_string());
+        let auto = || self.auto(shape);
         if candidates.len() <= 1 {
             return candidates.pop().map_or_else(auto, Ok);
         }

@@ -61,7 +61,7 @@ impl Lowering<'_> {
         if text == "auto" {
             return self.auto(shape);
         }
-        let full = full_text(text, shape, self.ranks)?;
+        let full = full_text(text, shape, self.cut_over())?;
         let home: Distribution = full.parse().map_err(|error| format!("{error} in {full:?}"))?;
         if home.has_terms() || home.axes().is_none() {
             return Err(format!("{text:?} has terms or boxes, expected a product of axes"));
@@ -91,6 +91,15 @@ pub fn home_of(ty: &Type, setting: &super::Setting) -> Result<Distribution, supe
         lowering.declared_home(ty, &shape)?.map_or_else(|| lowering.auto(&shape), Ok)
     });
     home.map_err(|message| super::LowerError { message, place: crate::Place::default() })
+}
+
+/// How many ranks a world has at least that has the mesh of a template without shape; 0 if the
+/// template names no mesh, or one that takes the ranks that there are.
+#[must_use]
+pub fn ranks_named(template: &str) -> usize {
+    let mesh = template.split_once(':').map(|(mesh, _)| mesh).filter(|mesh| !mesh.contains('*'));
+    let named = mesh.and_then(|mesh| format!("scalar on {mesh}:").parse::<Distribution>().ok());
+    named.map_or(0, |named| named.mesh().ranks_needed())
 }
 
 /// The text of a distribution made of a template without shape, in which a mesh axis of size `*`
