@@ -11,7 +11,7 @@ __all__ = [
     "Rank", "Ender", "Team", "Movement", "halos", "thread_ranks",
     "Distribution", "Plan",
     "Memory", "dap_findings", "dap_straightened", "dap_num_owned", "dnpy_header", "dnpy_read",
-    "partitioned_findings",
+    "partitioned_findings", "global_along", "local_along",
 ]  # fmt: skip
 
 version: str
