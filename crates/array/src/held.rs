@@ -179,7 +179,7 @@ mod tests {
         check("7 on r=2: block(r)", "shape [7]");
         check("6 on r=2: whole; sum(r)", "terms or boxes");
         check("6 on r=2: boxes [0:3] [3:6]", "terms or boxes");
-        check("6 on r=3: block(r)", "rank 2");
+        check("6 on r=4097: block(r)", "rank 4096");
         world.forbid_movement(true);
         check("6 on r=2: block(r) halo 1", "nothing may move here");
         world.forbid_movement(false);
