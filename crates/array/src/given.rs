@@ -41,9 +41,9 @@ impl Session {
         let place = here();
         let ty = self.made_type(shape, dtype);
         let fault = |message: String| E::from(Fault::new(message, place.clone()));
-        elements(shape).map_err(fault)?;
+        elements(shape).map_err(|error| fault(error.to_string()))?;
         let home = pantile_ir::lower::home_of(&ty, &self.setting());
-        let home = home.map_err(|error| fault(error.message))?;
+        let home = home.map_err(|error| fault(error.kind.to_string()))?;
         let mut tiles = Vec::new();
         for rank in &self.inner.hosted {
             let given = tile(&home, *rank)?;

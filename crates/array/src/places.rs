@@ -5,8 +5,10 @@ use std::sync::Arc;
 use pantile_geometry::Distribution;
 use pantile_ir::{Env, Op, Type};
 
+use super::error::ArrayError;
 use super::node::Node;
 use super::{Array, Session, here};
+use pantile_ir::infer::ShapeError;
 
 impl Session {
     /// A node's elements at a home: what has them there already, else what is recorded now.
@@ -51,7 +53,7 @@ impl Array {
             |ty| Self::record(&self.world, Op::Redistribute, vec![Arc::clone(&node)], ty, place);
         match pantile_ir::lower::home_of(&ty, &self.world.setting()) {
             Ok(home) => self.world.once(&node, &home, || record(Ok(ty))),
-            Err(error) => record(Err(error.message)),
+            Err(error) => record(Err(ArrayError::Home(*error.kind))),
         }
     }
 
@@ -89,12 +91,10 @@ impl Array {
         let node = self.node(&place);
         let ty = match low.len() == self.ndim() && high.len() == self.ndim() {
             true => Ok(Type::array(&self.shape(), self.dtype())),
-            false => Err(format!(
-                "got {} and {} halo widths, expected one per axis: {}",
-                low.len(),
-                high.len(),
-                self.ndim()
-            )),
+            false => {
+                let got = [low.len(), high.len()];
+                Err(ArrayError::Shape(ShapeError::HaloWidths { got, ndim: self.ndim() }))
+            }
         };
         let op = Op::Halo { low: low.to_vec(), high: high.to_vec() };
         Self::record(&self.world, op, vec![node], ty, place)
