@@ -17,8 +17,10 @@ use std::sync::atomic::Ordering;
 
 use pantile_engine::DType;
 use pantile_geometry::Fingerprint;
+use pantile_ir::infer::ShapeError;
 use pantile_ir::{Boundary, Function, Op, Place, Program, Type};
 
+use super::error::ArrayError;
 use super::fault::Fault;
 use super::node::{Node, lock};
 use super::program::{called, function};
@@ -28,7 +30,7 @@ use super::{Array, Session, SliceItem, here};
 type AxisPart = (usize, usize, usize);
 
 /// The farthest neighbour of a stencil: all cells up to it are held.
-const FARTHEST: u64 = 1 << 31;
+pub(crate) const FARTHEST: u64 = 1 << 31;
 
 impl Array {
     /// Shifted elements times weights, summed in the order of the points: offsets and weights.
@@ -54,11 +56,7 @@ impl Array {
         let float = matches!(self.dtype(), DType::F32 | DType::F64);
         let ty = match fits && float {
             true => Ok(Type::array(&self.shape(), self.dtype())),
-            false => Err(format!(
-                "a stencil of an array of shape {:?} and type {}: expected one offset per axis of at most {FARTHEST}, and floats",
-                self.shape(),
-                self.dtype()
-            )),
+            false => Err(ArrayError::Stencil { shape: self.shape(), dtype: self.dtype() }),
         };
         let op = Op::Stencil {
             points: points.iter().map(|(offsets, _)| offsets.to_vec()).collect(),
@@ -243,19 +241,17 @@ fn held_outside(order: &[Arc<Node>], result: &Arc<Node>) -> Option<Arc<Node>> {
 }
 
 /// The shape of all arrays, if blocks of them can be.
-fn checked(arrays: &[&Array], block: &[usize]) -> Result<Vec<usize>, String> {
+fn checked(arrays: &[&Array], block: &[usize]) -> Result<Vec<usize>, ArrayError> {
     let Some(first) = arrays.first() else {
-        return Err("got no arrays, expected at least one".to_owned());
+        return Err(ArrayError::NoArrays);
     };
     let shape = first.shape();
     if let Some(other) = arrays.iter().map(|array| array.shape()).find(|other| *other != shape) {
-        return Err(format!("got arrays of shapes {shape:?} and {other:?}, expected the same"));
+        return Err(ArrayError::Shapes { one: shape, other });
     }
     if block.len() != shape.len() || block.contains(&0) {
-        return Err(format!(
-            "got blocks of shape {block:?}, expected {} lengths of at least 1",
-            shape.len()
-        ));
+        let (block, ndim) = (block.to_vec(), shape.len());
+        return Err(ShapeError::Blocks { block, ndim }.into());
     }
     Ok(shape)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pantile_engine::DType;
 use pantile_ir::{Env, Op, Place, Random, Scalar, Type};
 
+use super::error::ArrayError;
 use super::fault::Fault;
 use super::node::{Node, lock};
 use super::{Array, Number, Session, here};
@@ -102,9 +103,9 @@ impl Session {
                 let operands = [start, step].map(|value| Self::constant(value.scalar(), &place));
                 self.make(Op::Arange, operands.to_vec(), self.made_type(&[count], dtype), place)
             }
-            Err(message) => {
+            Err(error) => {
                 let ty = Type::array(&[0], DType::F64);
-                Array::of(self, Node::faulty(Fault::new(message, place), ty))
+                Array::of(self, Node::faulty(Fault::new(error, place), ty))
             }
         }
     }
@@ -213,11 +214,8 @@ impl Session {
 }
 
 /// How many numbers there are from `start` to `stop`, and their type.
-fn count(start: Number, stop: Number, step: Number) -> Result<(usize, DType), String> {
-    let wrong = || {
-        let [start, stop, step] = [start, stop, step].map(Number::text);
-        format!("got arange({start}, {stop}, {step}), expected finitely many real numbers")
-    };
+fn count(start: Number, stop: Number, step: Number) -> Result<(usize, DType), ArrayError> {
+    let wrong = || ArrayError::Arange { start, stop, step };
     if let (Number::Int(start), Number::Int(stop), Number::Int(step)) = (start, stop, step) {
         let (span, step) = (i128::from(stop) - i128::from(start), i128::from(step));
         let count = match step {

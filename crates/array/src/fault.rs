@@ -18,8 +18,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn new(message: impl Into<String>, place: Place) -> Self {
-        Self { message: message.into(), place, rank: None }
+    pub(crate) fn new(message: impl fmt::Display, place: Place) -> Self {
+        Self { message: message.to_string(), place, rank: None }
     }
 }
 
@@ -36,7 +36,7 @@ impl std::error::Error for Fault {}
 
 impl From<LowerError> for Fault {
     fn from(error: LowerError) -> Self {
-        Self::new(error.message, error.place)
+        Self::new(error.kind, error.place)
     }
 }
 

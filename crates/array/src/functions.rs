@@ -4,6 +4,7 @@ use pantile_engine::DType;
 use pantile_ir::infer;
 use pantile_ir::{Binary, Op, Type, Unary};
 
+use super::error::ArrayError;
 use super::{Array, Operand, here};
 
 macro_rules! unary {
@@ -183,8 +184,9 @@ impl Array {
         let dtype = pantile_ir::promote(yes.dtype(), no.dtype());
         let ty = match self.dtype() {
             DType::Bool => infer::broadcast(&[&dims(self), &dims(&yes), &dims(&no)])
-                .map(|shape| Type::array(&shape.into_iter().flatten().collect::<Vec<_>>(), dtype)),
-            other => Err(format!("got a condition of type {other}, expected bool")),
+                .map(|shape| Type::array(&shape.into_iter().flatten().collect::<Vec<_>>(), dtype))
+                .map_err(ArrayError::Shape),
+            got => Err(ArrayError::Condition { got }),
         };
         let operands = vec![self.node(&place), yes.node(&place), no.node(&place)];
         Self::record(&self.world, Op::Where, operands, ty, place)

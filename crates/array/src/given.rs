@@ -41,10 +41,10 @@ impl Session {
         let place = here();
         let ty = self.made_type(shape, dtype);
         let fault = |message: String| E::from(Fault::new(message, place.clone()));
-        elements(shape).map_err(fault)?;
-        let ranks = self.named_ranks().map_err(fault)?;
+        elements(shape).map_err(|error| fault(error.to_string()))?;
+        let ranks = self.named_ranks().map_err(|error| fault(error.to_string()))?;
         let home = pantile_ir::lower::home_of(&ty, &self.setting_for(ranks));
-        let home = home.map_err(|error| fault(error.message))?;
+        let home = home.map_err(|error| fault(error.kind.to_string()))?;
         let mut tiles = Vec::new();
         for rank in self.hosted_of(&home).iter().copied() {
             let given = tile(&home, rank)?;

@@ -29,6 +29,7 @@ mod call;
 mod compile_cache;
 mod create;
 mod deferred_free;
+mod error;
 mod evaluate;
 mod fault;
 mod functions;
@@ -41,6 +42,7 @@ mod node;
 mod open;
 mod operators;
 mod pipeline;
+mod pipeline_error;
 mod places;
 mod products;
 mod program;
@@ -62,11 +64,13 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use pantile_engine::DType;
 use pantile_ir::{Index, Op, Slice, Type};
 
+use error::ArrayError;
 pub use evaluate::Evaluation;
 pub use fault::Fault;
 pub use open::{Brought, Note, OpenPiece, Opening};
 pub use pantile_ir::{Binary, Boundary, Place, Random, Reduction, Unary};
 pub use pipeline::{Combine, Split};
+pub use pipeline_error::{PipelineError, ResultFault};
 pub use scalar::Number;
 pub use sections::{Section, part_of, runs_of};
 pub use session::Session;
@@ -171,7 +175,7 @@ impl Array {
         world: &Session,
         op: Op,
         operands: Vec<Arc<Node>>,
-        ty: Result<Type, String>,
+        ty: Result<Type, ArrayError>,
         place: Place,
     ) -> Self {
         let fault = operands.iter().find_map(|node| node.fault.clone());
@@ -189,8 +193,8 @@ impl Array {
         let node = match (fault, ty) {
             (Some(fault), ty) => Node::faulty(fault, ty.unwrap_or(Type::array(&[], DType::F64))),
             (None, Ok(ty)) => Node::new(op, operands, ty, place),
-            (None, Err(message)) => {
-                Node::faulty(Fault::new(message, place), Type::array(&[], DType::F64))
+            (None, Err(error)) => {
+                Node::faulty(Fault::new(error, place), Type::array(&[], DType::F64))
             }
         };
         Self::of(world, node)
@@ -273,7 +277,7 @@ impl Array {
     }
 
     fn slice(&self, slice: &[SliceItem], place: &Place) -> Result<ViewStep, Fault> {
-        ViewStep::slice(&self.shape(), slice).map_err(|message| Fault::new(message, place.clone()))
+        ViewStep::slice(&self.shape(), slice).map_err(|error| Fault::new(error, place.clone()))
     }
 
     /// What stands for a part that is not there.
@@ -439,12 +443,12 @@ impl Array {
 }
 
 /// The number of elements of a shape, if numbers go so far.
-fn elements(shape: &[usize]) -> Result<usize, String> {
+fn elements(shape: &[usize]) -> Result<usize, ArrayError> {
     let count = shape.iter().try_fold(1usize, |count, length| count.checked_mul(*length));
     let count = if shape.contains(&0) { Some(0) } else { count };
     count
         .filter(|count| isize::try_from(*count).is_ok())
-        .ok_or_else(|| format!("got shape {shape:?}, expected at most {} elements", isize::MAX))
+        .ok_or_else(|| ArrayError::TooManyElements { shape: shape.to_vec() })
 }
 
 /// A node seen at a larger shape.

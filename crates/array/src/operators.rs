@@ -10,6 +10,7 @@ use std::sync::Arc;
 use pantile_ir::infer;
 use pantile_ir::{ArrayType, Binary, Op, Place, Type, Unary};
 
+use super::error::ArrayError;
 use super::node::Node;
 use super::{Array, Operand, Session, here};
 
@@ -21,7 +22,8 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         let ty = infer::unary_types(function, self.dtype(), None)
-            .map(|(_, result)| Type::array(&self.shape(), result));
+            .map(|(_, result)| Type::array(&self.shape(), result))
+            .map_err(ArrayError::Type);
         Self::record(&self.world, Op::Unary(function.into()), vec![node], ty, place)
     }
 
@@ -50,10 +52,14 @@ impl Array {
 }
 
 /// The type of a function of two arrays.
-fn binary_type(function: Binary, one: &Node, other: &Node) -> Result<Type, String> {
+fn binary_type(function: Binary, one: &Node, other: &Node) -> Result<Type, ArrayError> {
     let (_, result) = infer::binary_types(function, (one.dtype(), other.dtype()), None)?;
     let shape = infer::broadcast(&[one.ty.shape(), other.ty.shape()]).map_err(|error| {
-        format!("{function} of shapes {:?} and {:?}: {error}", one.shape(), other.shape())
+        ArrayError::Operands {
+            function,
+            shapes: [one.shape(), other.shape()],
+            error: Box::new(error),
+        }
     })?;
     Ok(Type::Array(ArrayType { shape, element: result.into(), layout: None, envs: Vec::new() }))
 }

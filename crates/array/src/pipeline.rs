@@ -19,6 +19,7 @@ use pantile_ir::{Place, Reduction};
 
 use super::fault::Fault;
 use super::node::Node;
+use super::pipeline_error::{PipelineError, ResultFault};
 use super::{Array, Session, SliceItem, here, written_at};
 
 /// How the function of a pipeline sees one of its inputs.
@@ -63,15 +64,11 @@ impl Combine {
     /// The one of this name.
     ///
     /// # Errors
-    /// If there is none: a sentence with all names.
-    pub fn from_name(name: &str) -> Result<Self, String> {
+    /// If there is none.
+    pub fn from_name(name: &str) -> Result<Self, PipelineError> {
         let found = Self::NAMED.iter().find(|(known, _)| *known == name);
-        found.map(|(_, combine)| *combine).ok_or_else(|| {
-            let names = Self::NAMED.map(|(name, _)| name).join(", ");
-            format!(
-                "got combine {name:?}, expected an axis to concatenate along, or one of {names}"
-            )
-        })
+        let unknown = || PipelineError::UnknownCombine { name: name.to_owned() };
+        found.map(|(_, combine)| *combine).ok_or_else(unknown)
     }
 
     fn reduction(self) -> Option<Reduction> {
@@ -157,17 +154,17 @@ impl Session {
         mut function: impl FnMut(&[Array]) -> Result<Vec<Array>, E>,
     ) -> Result<Vec<Array>, E> {
         let place = here();
-        let wrong = |message: String| E::from(Fault::new(message, place.clone()));
+        let wrong = |error: PipelineError| E::from(Fault::new(error, place.clone()));
         if let Some(fault) = inputs.iter().find_map(|(array, _)| array.fault()) {
             return Err(fault.into());
         }
         let length = self.checked_inputs(inputs).map_err(wrong)?;
         if combines.is_empty() {
-            return Err(wrong("got no combines, expected one for every output".to_owned()));
+            return Err(wrong(PipelineError::NoCombines));
         }
         let chunks = chunks.unwrap_or_else(|| self.ranks());
         if chunks == 0 {
-            return Err(wrong("got 0 chunks, expected at least 1".to_owned()));
+            return Err(wrong(PipelineError::NoChunks));
         }
         let sources: Vec<Arc<Node>> = written_at(place.clone(), || {
             inputs.iter().map(|(array, split)| placed(array, *split).node(&place)).collect()
@@ -196,30 +193,24 @@ impl Session {
     }
 
     /// The length of what is split, if inputs can be given to a function chunk by chunk.
-    fn checked_inputs(&self, inputs: &[(&Array, Split)]) -> Result<usize, String> {
+    fn checked_inputs(&self, inputs: &[(&Array, Split)]) -> Result<usize, PipelineError> {
         let mut split: Option<(usize, usize, usize)> = None;
-        for (number, (array, how)) in inputs.iter().enumerate() {
+        for (input, (array, how)) in inputs.iter().enumerate() {
             if !Arc::ptr_eq(&array.session().inner, &self.inner) {
-                return Err(format!("input {number}: got an array of another world"));
+                return Err(PipelineError::InputOfOtherWorld { input });
             }
             let Split::Axis(axis) = *how else { continue };
             let shape = array.shape();
             let Some(length) = shape.get(axis).copied() else {
-                let message = "expected an axis below its number of axes";
-                return Err(format!(
-                    "input {number}: got axis {axis} of an array of shape {shape:?}, {message}"
-                ));
+                return Err(PipelineError::InputAxis { input, axis, shape });
             };
-            let (first, along, expected) = *split.get_or_insert((number, axis, length));
+            let (first, along, expected) = *split.get_or_insert((input, axis, length));
             if length != expected {
-                return Err(format!(
-                    "input {number}: got length {length} along axis {axis}, expected {expected} as \
-                     of input {first} along axis {along}; what every chunk needs whole is not split"
-                ));
+                let (input, first) = ((input, axis), (first, along));
+                return Err(PipelineError::InputLength { input, got: length, first, expected });
             }
         }
-        let nothing = || "got no input that is split, expected at least one".to_owned();
-        split.map(|(_, _, length)| length).ok_or_else(nothing)
+        split.map(|(_, _, length)| length).ok_or(PipelineError::NoSplit)
     }
 
     /// A chunk of an input, as an array of its own.
@@ -236,30 +227,25 @@ impl Session {
         given: &[Array],
         before: &[Vec<Array>],
         (combines, chunk): (&[Combine], usize),
-    ) -> Result<(), String> {
+    ) -> Result<(), PipelineError> {
         if given.len() != combines.len() {
-            return Err(format!(
-                "chunk {chunk}: the function gives {} arrays, expected {}: one per combine",
-                given.len(),
-                combines.len()
-            ));
+            let (got, expected) = (given.len(), combines.len());
+            return Err(PipelineError::Results { chunk, got, expected });
         }
-        for (number, (array, combine)) in given.iter().zip(combines).enumerate() {
-            let (shape, what) = (array.shape(), format!("chunk {chunk}, output {number}"));
+        for (output, (array, combine)) in given.iter().zip(combines).enumerate() {
+            let shape = array.shape();
+            let wrong = |fault| Err(PipelineError::Result { chunk, output, fault });
             if !Arc::ptr_eq(&array.session().inner, &self.inner) {
-                return Err(format!("{what}: the function gives an array of another world"));
+                return wrong(ResultFault::OtherWorld);
             }
             let mut kept = shape.clone();
             if let Combine::Concat(axis) = combine {
                 if *axis >= shape.len() {
-                    return Err(format!(
-                        "{what}: got shape {shape:?} to concatenate along axis {axis}, expected \
-                         more than {axis} axes"
-                    ));
+                    return wrong(ResultFault::Axes { shape, axis: *axis });
                 }
                 kept[*axis] = 0;
             }
-            let Some(first) = before[number].first() else { continue };
+            let Some(first) = before[output].first() else { continue };
             let mut expected = first.shape();
             if let Combine::Concat(axis) = combine
                 && let Some(length) = expected.get_mut(*axis)
@@ -267,17 +253,12 @@ impl Session {
                 *length = 0;
             }
             if kept != expected {
-                let (expected, combine) = (first.shape(), combine.to_string());
-                return Err(format!(
-                    "{what}: the function gives shape {shape:?}, expected one for {combine} with \
-                     {expected:?} of chunk 0"
-                ));
+                let (combine, expected) = (*combine, first.shape());
+                return wrong(ResultFault::Shape { got: shape, combine, expected });
             }
             let (got, expected) = (array.dtype(), first.dtype());
             if got != expected {
-                return Err(format!(
-                    "{what}: the function gives {got}, expected {expected} as for chunk 0"
-                ));
+                return wrong(ResultFault::Type { got, expected });
             }
         }
         Ok(())

@@ -6,8 +6,10 @@ use pantile_geometry::Distribution;
 use pantile_ir::lower::home_of;
 use pantile_ir::{Env, Op, Type};
 
+use super::error::ArrayError;
 use super::node::{Node, lock};
 use super::{Array, Session, here};
+use pantile_ir::infer::ShapeError;
 
 impl Session {
     /// A node's elements at a home: what has them there already, else what is recorded now.
@@ -59,11 +61,11 @@ impl Array {
         };
         let home = |ranks: usize| {
             let home = home_of(&ty, &world.setting_for(ranks.max(node.ranks())));
-            home.map_err(|error| error.message)
+            home.map_err(|error| ArrayError::Home(*error.kind))
         };
         match named.and_then(home) {
             Ok(home) => self.world.once(&node, &home, || record(Ok(ty))),
-            Err(message) => record(Err(message)),
+            Err(error) => record(Err(error)),
         }
     }
 
@@ -112,12 +114,10 @@ impl Array {
         let node = self.node(&place);
         let ty = match low.len() == self.ndim() && high.len() == self.ndim() {
             true => Ok(Type::array(&self.shape(), self.dtype())),
-            false => Err(format!(
-                "got {} and {} halo widths, expected one per axis: {}",
-                low.len(),
-                high.len(),
-                self.ndim()
-            )),
+            false => {
+                let got = [low.len(), high.len()];
+                Err(ArrayError::Shape(ShapeError::HaloWidths { got, ndim: self.ndim() }))
+            }
         };
         let op = Op::Halo { low: low.to_vec(), high: high.to_vec() };
         Self::record(&self.world, op, vec![node], ty, place)

@@ -1,9 +1,10 @@
 //! Products of matrices, vectors and tensors.
 
 use pantile_engine::DType;
-use pantile_ir::infer;
+use pantile_ir::infer::{self, TypeError};
 use pantile_ir::{Op, Place, Type};
 
+use super::error::ArrayError;
 use super::fault::Fault;
 use super::node::Node;
 use super::{Array, here};
@@ -33,9 +34,10 @@ impl Array {
     fn matmul_at(&self, other: &Self, place: Place) -> Self {
         let dims =
             |array: &Self| -> Vec<Option<usize>> { array.shape().into_iter().map(Some).collect() };
-        let ty = infer::matmul_dtype(self.dtype(), other.dtype()).and_then(|dtype| {
-            let shape = infer::matmul_shape(&dims(self), &dims(other))
-                .map_err(|error| format!("matmul: {error}"))?;
+        let dtype = infer::matmul_dtype(self.dtype(), other.dtype()).map_err(ArrayError::Type);
+        let ty = dtype.and_then(|dtype| {
+            let shape =
+                infer::matmul_shape(&dims(self), &dims(other)).map_err(ArrayError::MatMul)?;
             Ok(Type::array(&shape.into_iter().flatten().collect::<Vec<_>>(), dtype))
         });
         let operands = vec![self.node(&place), other.node(&place)];
@@ -53,7 +55,10 @@ impl Array {
         let fault = match (one.last(), two.last(), infer::matmul_dtype(self.dtype(), other.dtype()))
         {
             (Some(length), Some(same), Ok(_)) if length == same => None,
-            (_, _, Err(error)) => Some(error.replace("matmul", "vecdot")),
+            (_, _, Err(TypeError::NotDefined { of, .. })) => {
+                Some(TypeError::NotDefined { what: "vecdot", of }.to_string())
+            }
+            (_, _, Err(error)) => Some(error.to_string()),
             _ => Some(format!(
                 "vecdot of shapes {one:?} and {two:?}, expected last axes of equal length"
             )),

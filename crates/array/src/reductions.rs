@@ -3,6 +3,7 @@
 use pantile_ir::infer;
 use pantile_ir::{Op, Reduction, Type};
 
+use super::error::ArrayError;
 use super::{Array, here};
 
 macro_rules! reductions {
@@ -84,20 +85,22 @@ impl Array {
             .enumerate()
             .any(|(at, axis)| *axis >= shape.len() || axes[..at].contains(axis));
         let ty = match wrong {
-            true => Err(format!(
-                "{} along {axes:?} of shape {shape:?}, expected different axes of it",
-                reduction.name()
-            )),
-            false => infer::reduced_dtype(reduction, self.dtype()).map(|dtype| {
-                let left = shape.iter().enumerate().filter_map(|(axis, length)| {
-                    match axes.contains(&axis) {
-                        true if keepdims => Some(1),
-                        true => None,
-                        false => Some(*length),
-                    }
-                });
-                Type::array(&left.collect::<Vec<_>>(), dtype)
-            }),
+            true => {
+                let (reduction, axes, shape) = (reduction.name(), axes.to_vec(), shape.clone());
+                Err(ArrayError::ReducedAxes { reduction, axes, shape })
+            }
+            false => infer::reduced_dtype(reduction, self.dtype()).map_err(ArrayError::Type).map(
+                |dtype| {
+                    let left = shape.iter().enumerate().filter_map(|(axis, length)| {
+                        match axes.contains(&axis) {
+                            true if keepdims => Some(1),
+                            true => None,
+                            false => Some(*length),
+                        }
+                    });
+                    Type::array(&left.collect::<Vec<_>>(), dtype)
+                },
+            ),
         };
         let mut axes = axes.to_vec();
         axes.sort_unstable();

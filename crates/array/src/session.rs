@@ -13,6 +13,7 @@ use pantile_ir::lower::{Setting, home_of, ranks_named};
 
 use super::compile_cache::CompileCache;
 use super::deferred_free::{self, DeferredFrees};
+use super::error::ArrayError;
 use super::fault::Fault;
 use super::here;
 use super::memory::Allowance;
@@ -35,8 +36,8 @@ pub struct Session {
 pub(crate) struct Placement {
     /// A distribution without its shape.
     pub(crate) text: Arc<str>,
-    /// No rank that it names is as high as this; or why there are no such ranks.
-    ranks: Result<usize, Arc<str>>,
+    /// No rank that it names is as high as this.
+    ranks: usize,
 }
 
 /// Tells the user something.
@@ -192,8 +193,7 @@ impl Session {
     pub fn dist(&self, text: &str) -> Self {
         let ranks = ranks_named(text);
         // What cannot be made is an error of the array that is made to live there.
-        let made = self.make_ranks(ranks);
-        let ranks = made.map(|()| ranks).map_err(|fault| fault.message.into());
+        let _ = self.make_ranks(ranks);
         let placement = Some(Placement { text: text.into(), ranks });
         Self { inner: Arc::clone(&self.inner), placement }
     }
@@ -244,11 +244,7 @@ impl Session {
         if ranks <= self.made_ranks() {
             return Ok(());
         }
-        let most = self.max_ranks();
-        if ranks > most {
-            let message = format!("got rank {}, expected ranks below {most}", ranks - 1);
-            return Err(Fault::new(message, Place::default()));
-        }
+        self.check_ranks(ranks).map_err(|error| Fault::new(error, Place::default()))?;
         self.check_process()?;
         lock(&self.inner.executor).grow(ranks)?;
         self.inner.made.fetch_max(ranks, Ordering::Relaxed);
@@ -257,9 +253,15 @@ impl Session {
 
     /// The ranks that arrays need which are made here: those of the world, and those that their
     /// placement names.
-    pub(crate) fn named_ranks(&self) -> Result<usize, String> {
-        let named = self.placement.as_ref().map_or(Ok(0), |placement| placement.ranks.clone());
-        named.map(|ranks| ranks.max(self.inner.size)).map_err(|words| words.to_string())
+    pub(crate) fn named_ranks(&self) -> Result<usize, ArrayError> {
+        let named = self.placement.as_ref().map_or(0, |placement| placement.ranks);
+        self.check_ranks(named).map(|()| named.max(self.inner.size))
+    }
+
+    fn check_ranks(&self, ranks: usize) -> Result<(), ArrayError> {
+        let most = self.max_ranks();
+        let refused = || ArrayError::Rank { rank: ranks - 1, ranks: most };
+        (ranks <= most).then_some(()).ok_or_else(refused)
     }
 
     /// Asks `stop` now and then while programs run on threads: if it says true, the caller that waits gets
@@ -354,7 +356,7 @@ impl Session {
     pub fn home_of(&self, shape: &[usize], dist: &str) -> Result<Distribution, Fault> {
         let placed = self.dist(dist);
         let ty = placed.made_type(shape, DType::F64);
-        let ranks = placed.named_ranks().map_err(|words| Fault::new(words, Place::default()))?;
+        let ranks = placed.named_ranks().map_err(|error| Fault::new(error, Place::default()))?;
         Ok(home_of(&ty, &placed.setting_for(ranks))?)
     }
 

@@ -3,6 +3,7 @@
 use pantile_ir::infer;
 use pantile_ir::{Op, Type};
 
+use super::error::ArrayError;
 use super::fault::Fault;
 use super::node::Node;
 use super::views::ViewStep;
@@ -17,7 +18,7 @@ impl Array {
         let place = here();
         let ty = match elements(shape) == Ok(self.size()) {
             true => Ok(Type::array(shape, self.dtype())),
-            false => Err(format!("got {shape:?} for the elements of shape {:?}", self.shape())),
+            false => Err(ArrayError::Reshape { got: shape.to_vec(), own: self.shape() }),
         };
         if ty.is_ok() && self.reshapes_in_place(shape) {
             return self.viewed(ViewStep::reshape(&self.shape(), shape));
@@ -67,7 +68,7 @@ impl Array {
             |shape: &[usize]| -> Vec<Option<usize>> { shape.iter().copied().map(Some).collect() };
         let ty = match infer::broadcast(&[&dims(&self.shape()), &dims(shape)]) {
             Ok(both) if both == dims(shape) => Ok(Type::array(shape, self.dtype())),
-            _ => Err(format!("shape {:?} does not broadcast to {shape:?}", self.shape())),
+            _ => Err(ArrayError::Broadcast { own: self.shape(), wanted: shape.to_vec() }),
         };
         Self::record(&self.world, Op::Broadcast, vec![node], ty, place)
     }

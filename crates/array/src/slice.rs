@@ -2,6 +2,8 @@
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo};
 
+use super::error::ArrayError;
+
 /// One axis of a slice. Negative numbers count from the end, as in Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SliceItem {
@@ -95,17 +97,17 @@ pub(crate) fn resolve(
     item: SliceItem,
     axis: usize,
     length: usize,
-) -> Result<(i64, usize, i64, bool), String> {
+) -> Result<(i64, usize, i64, bool), ArrayError> {
     let n = number(length);
     match item {
         SliceItem::At(index) => {
             let at = if index < 0 { index + n } else { index };
             match (0..n).contains(&at) {
                 true => Ok((at, 1, 1, true)),
-                false => Err(format!("axis {axis}: index {index} is not among its {length}")),
+                false => Err(ArrayError::Index { axis, index, length }),
             }
         }
-        SliceItem::Range(_, _, 0) => Err(format!("axis {axis}: got step 0, expected another")),
+        SliceItem::Range(_, _, 0) => Err(ArrayError::SliceStep { axis }),
         SliceItem::Range(from, to, step) => {
             // As Python: clipped to the axis, counted from the end if negative.
             let clip =

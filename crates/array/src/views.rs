@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pantile_engine::DType;
 use pantile_ir::{Index, Op, Place, Slice, Type};
 
+use super::error::ArrayError;
 use super::node::Node;
 use super::slice::{SliceItem, resolve};
 
@@ -36,13 +37,9 @@ struct MergedAxes {
 
 impl ViewStep {
     /// A slice of an array of this shape.
-    pub(crate) fn slice(shape: &[usize], items: &[SliceItem]) -> Result<Self, String> {
+    pub(crate) fn slice(shape: &[usize], items: &[SliceItem]) -> Result<Self, ArrayError> {
         if items.len() > shape.len() {
-            return Err(format!(
-                "got a slice of {} axes, expected at most the {} of shape {shape:?}",
-                items.len(),
-                shape.len()
-            ));
+            return Err(ArrayError::SliceAxes { got: items.len(), shape: shape.to_vec() });
         }
         let mut stretches = Vec::with_capacity(shape.len());
         for (axis, length) in shape.iter().enumerate() {

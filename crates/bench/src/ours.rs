@@ -80,7 +80,8 @@ impl Ours {
     pub(crate) fn whole(&mut self, result: usize) -> Result<Vec<f64>> {
         let home = self.homes.get(result).context("a program has this result")?;
         let mut whole = vec![0.0; home.shape().iter().product()];
-        for (rank, tile) in self.executor.get(self.job.results[result], &[])? {
+        let hosted = self.executor.hosted();
+        for (rank, tile) in self.executor.get(self.job.results[result], &hosted)? {
             for run in owned_runs(home, rank) {
                 let own = &tile.as_slice::<f64>()[run.local..][..run.count];
                 whole[run.global..][..run.count].copy_from_slice(own);

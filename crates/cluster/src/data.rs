@@ -11,8 +11,12 @@
 //!                                  ◄────  BODY … BODY
 //! ```
 
+use std::fmt;
+
 use pantile_comm_net::{Connection, NetError};
 use pantile_engine::{DType, Pool, Tile};
+
+use crate::worker::{MemoryShortage, PutError};
 
 /// The kind of these connections.
 pub(crate) const KIND: u16 = 1;
@@ -33,7 +37,52 @@ pub(crate) enum DataError {
     /// The connection is over.
     Net(NetError),
     /// The other side says what is wrong; the connection goes on.
-    Rejected(String),
+    Refused(String),
+    /// What is announced is no type and number of elements.
+    Size(SizeError),
+    /// A frame of so many bytes that are not the next elements.
+    Frame { bytes: usize },
+    /// A frame of another kind than the protocol allows here.
+    Kind(u16),
+    /// Bytes that are no elements of the type bool.
+    NotBool,
+    /// The rank has ended.
+    RankGone,
+    /// There is not so much memory.
+    Shortage(MemoryShortage),
+    /// The rank does not keep what came.
+    Put(PutError),
+    /// A thread of the client panicked.
+    Panicked,
+}
+
+/// Why bytes do not say the type and number of elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SizeError {
+    /// There is no number.
+    Short,
+    /// The type is no UTF-8.
+    NotText,
+    /// No element type has this name.
+    UnknownType { name: String },
+    /// There are more bytes than there may be.
+    TooMany { elements: u64, dtype: DType, bytes_max: u64 },
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short => out.write_str("a size of less than 8 bytes"),
+            Self::NotText => out.write_str("a type that is no text"),
+            Self::UnknownType { name } => write!(out, "got a type `{name}`"),
+            Self::TooMany { elements, dtype, bytes_max } => {
+                write!(
+                    out,
+                    "got {elements} elements of {dtype}, expected at most {bytes_max} bytes"
+                )
+            }
+        }
+    }
 }
 
 impl From<NetError> for DataError {
@@ -42,11 +91,19 @@ impl From<NetError> for DataError {
     }
 }
 
-impl std::fmt::Display for DataError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for DataError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Net(error) => error.fmt(out),
-            Self::Rejected(reason) => out.write_str(reason),
+            Self::Refused(reason) => out.write_str(reason),
+            Self::Size(error) => error.fmt(out),
+            Self::Frame { bytes } => write!(out, "got a frame of {bytes} bytes, expected elements"),
+            Self::Kind(kind) => write!(out, "got a frame of kind {kind}"),
+            Self::NotBool => out.write_str("got bytes that are no truth values"),
+            Self::RankGone => out.write_str("the rank is not there any more"),
+            Self::Shortage(shortage) => write!(out, "an upload {shortage}"),
+            Self::Put(error) => error.fmt(out),
+            Self::Panicked => out.write_str("a panic while elements travelled"),
         }
     }
 }
@@ -79,16 +136,17 @@ pub(crate) fn encode_size(dtype: DType, elements: usize) -> Vec<u8> {
 }
 
 /// Type and number of elements, if they are said and fit into this many bytes.
-pub(crate) fn decode_size(bytes: &[u8], bytes_max: u64) -> Result<(DType, usize), String> {
+pub(crate) fn decode_size(bytes: &[u8], bytes_max: u64) -> Result<(DType, usize), SizeError> {
     let parts = bytes.split_first_chunk();
-    let (elements, name) = parts.ok_or("a size of less than 8 bytes")?;
-    let name = std::str::from_utf8(name).map_err(|_| "a type that is no text")?;
-    let dtype: DType = name.parse().map_err(|_| format!("got a type `{name:.20}`"))?;
+    let (elements, name) = parts.ok_or(SizeError::Short)?;
+    let name = std::str::from_utf8(name).map_err(|_| SizeError::NotText)?;
+    let unknown = |_| SizeError::UnknownType { name: name.chars().take(20).collect() };
+    let dtype: DType = name.parse().map_err(unknown)?;
     let elements = u64::from_le_bytes(*elements);
     let all = elements.checked_mul(dtype.bytes() as u64).filter(|all| *all <= bytes_max);
     match (all, usize::try_from(elements)) {
         (Some(_), Ok(elements)) => Ok((dtype, elements)),
-        _ => Err(format!("got {elements} elements of {dtype}, expected at most {bytes_max} bytes")),
+        _ => Err(SizeError::TooMany { elements, dtype, bytes_max }),
     }
 }
 
@@ -115,8 +173,7 @@ pub(crate) fn receive_body(
         while !room.is_empty() {
             let (prefix, _) = receiver.receive_header()?;
             if prefix.kind != BODY || prefix.body == 0 || prefix.body > room.len() {
-                let text = format!("got a frame of {} bytes, expected elements", prefix.body);
-                return Err(DataError::Rejected(text));
+                return Err(DataError::Frame { bytes: prefix.body });
             }
             let (part, rest) = room.split_at_mut(prefix.body);
             receiver.receive_body(part)?;
@@ -124,7 +181,7 @@ pub(crate) fn receive_body(
         }
         Ok(())
     })?;
-    tile.ok_or_else(|| DataError::Rejected("got bytes that are no truth values".to_owned()))
+    tile.ok_or(DataError::NotBool)
 }
 
 #[cfg(test)]
@@ -138,10 +195,14 @@ mod tests {
         assert_eq!(ArrayKey::decode(&key.encode()[..15]), None);
         let size = encode_size(DType::C64, 5);
         assert_eq!(decode_size(&size, 40), Ok((DType::C64, 5)));
-        assert!(decode_size(&size, 39).unwrap_err().contains("at most 39 bytes"));
-        assert!(decode_size(&size[..7], 40).is_err());
-        assert!(decode_size(b"12345678\xff", 1 << 62).unwrap_err().contains("no text"));
-        assert!(decode_size(b"\0\0\0\0\0\0\0\0f99", 1).unwrap_err().contains("`f99`"));
+        let many = SizeError::TooMany { elements: 5, dtype: DType::C64, bytes_max: 39 };
+        assert_eq!(many.to_string(), "got 5 elements of c64, expected at most 39 bytes");
+        assert_eq!(decode_size(&size, 39), Err(many));
+        assert_eq!(decode_size(&size[..7], 40), Err(SizeError::Short));
+        assert_eq!(decode_size(b"12345678\xff", 1 << 62), Err(SizeError::NotText));
+        let unknown = SizeError::UnknownType { name: "f99".to_owned() };
+        assert_eq!(unknown.to_string(), "got a type `f99`");
+        assert_eq!(decode_size(b"\0\0\0\0\0\0\0\0f99", 1), Err(unknown));
         assert!(decode_size(&encode_size(DType::F64, usize::MAX), u64::MAX).is_err());
     }
 

@@ -29,6 +29,20 @@ pub struct WireFault {
     pub worker: String,
     #[prost(string, tag = "3")]
     pub reason: String,
+    #[prost(enumeration = "FaultCause", tag = "4")]
+    pub cause: i32,
+}
+
+/// Whether a rank failed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Enumeration)]
+#[repr(i32)]
+pub enum FaultCause {
+    /// It did, or that is not known.
+    Own = 0,
+    /// Another rank did not connect to it; that one knows more.
+    NotConnected = 1,
+    /// Another rank failed.
+    Other = 2,
 }
 
 /// What kind of fault it is: types stay types on the way.
@@ -368,21 +382,27 @@ impl WireFault {
     #[must_use]
     pub fn refused(reason: impl Into<String>) -> Self {
         let (kind, worker) = (FaultKind::Refused.into(), String::new());
-        Self { kind, worker, reason: reason.into() }
+        Self { kind, worker, reason: reason.into(), cause: 0 }
     }
 
     /// A rank could not do it.
     #[must_use]
     pub fn execution(worker: &str, reason: impl Into<String>) -> Self {
         let (kind, worker) = (FaultKind::Execution.into(), worker.to_owned());
-        Self { kind, worker, reason: reason.into() }
+        Self { kind, worker, reason: reason.into(), cause: 0 }
+    }
+
+    /// The same fault of this cause.
+    #[must_use]
+    pub fn caused(self, cause: FaultCause) -> Self {
+        Self { cause: cause.into(), ..self }
     }
 
     /// A worker is gone.
     #[must_use]
     pub fn lost(worker: &str, reason: impl Into<String>) -> Self {
         let (kind, worker) = (FaultKind::WorkerLost.into(), worker.to_owned());
-        Self { kind, worker, reason: reason.into() }
+        Self { kind, worker, reason: reason.into(), cause: 0 }
     }
 }
 

@@ -1,8 +1,14 @@
 //! The types of results: what the text may leave to be found, and what the verifier compares.
 
+mod error;
 mod matmul;
+mod shape_error;
+mod type_error;
 
+pub use error::InferError;
 pub use matmul::{matmul_dtype, matmul_shape};
+pub use shape_error::ShapeError;
+pub use type_error::TypeError;
 
 use pantile_lanes::{Binary, DType, Unary, promote};
 
@@ -18,13 +24,13 @@ pub type Types = (DType, DType);
 /// without results.
 ///
 /// # Errors
-/// If the operands do not fit, with a sentence that says what was given and what was expected.
+/// If the operands do not fit.
 #[allow(clippy::too_many_lines, reason = "one arm per operation")]
 pub fn result_types(
     function: &Function,
     operation: &Operation,
     program: &Program,
-) -> Result<Vec<Type>, String> {
+) -> Result<Vec<Type>, InferError> {
     let known = Known { function, operation };
     let one = |ty: Type| Ok(vec![ty]);
     match &operation.op {
@@ -50,11 +56,8 @@ pub fn result_types(
         Op::Halo { low, high } => {
             let array = known.array(0)?;
             if low.len() != array.ndim() || high.len() != array.ndim() {
-                let (low, high) = (low.len(), high.len());
-                return Err(format!(
-                    "got {low} and {high} halo widths, expected one per axis: {}",
-                    array.ndim()
-                ));
+                let got = [low.len(), high.len()];
+                return Err(ShapeError::HaloWidths { got, ndim: array.ndim() }.into());
             }
             one(plain(array))
         }
@@ -71,7 +74,7 @@ pub fn result_types(
         Op::Where => {
             let shapes = [known.ty(0)?.shape(), known.ty(1)?.shape(), known.ty(2)?.shape()];
             if known.dtype(0)? != DType::Bool {
-                return Err(format!("condition has type {}, expected i1", known.dtype(0)?));
+                return Err(TypeError::Condition { got: known.dtype(0)? }.into());
             }
             let of = [known.dtype(1)?, known.dtype(2)?];
             one(known.like(&broadcast(&shapes)?, chosen("where", &of, known.wanted())?))
@@ -81,7 +84,7 @@ pub fn result_types(
             let of = [known.dtype(0)?, known.dtype(1)?, known.dtype(2)?];
             let dtype = chosen("clip", &of, known.wanted())?;
             if matches!(dtype, DType::C64 | DType::C128) {
-                return Err(format!("clip is not defined for elements of type {dtype}"));
+                return Err(TypeError::NotDefined { what: "clip", of: dtype }.into());
             }
             one(known.like(&broadcast(&shapes)?, dtype))
         }
@@ -101,7 +104,7 @@ pub fn result_types(
         Op::MapBlocks { function: name, block } => {
             let callee = program
                 .function(name)
-                .ok_or_else(|| format!("there is no function @{name} in this program"))?;
+                .ok_or_else(|| InferError::UnknownFunction { name: name.clone() })?;
             known.mapped(callee, block)
         }
         // The text says what these give.
@@ -124,11 +127,11 @@ pub fn may_become(of: DType, wanted: DType) -> bool {
 
 /// The type of the elements of a choice between operands of these types: the one that the text
 /// declares, if they may become that.
-fn chosen(what: &str, of: &[DType], wanted: Option<DType>) -> Result<DType, String> {
+fn chosen(what: &'static str, of: &[DType], wanted: Option<DType>) -> Result<DType, TypeError> {
     let natural = of.iter().copied().reduce(promote).unwrap_or(DType::F64);
     match wanted {
         Some(wanted) if !may_become(natural, wanted) => {
-            Err(format!("{what} of {natural} gives {natural}, got the result type {wanted}"))
+            Err(TypeError::Choice { what, natural, wanted })
         }
         Some(wanted) => Ok(wanted),
         None => Ok(natural),
@@ -140,19 +143,14 @@ fn chosen(what: &str, of: &[DType], wanted: Option<DType>) -> Result<DType, Stri
 ///
 /// # Errors
 /// If the function is not defined for the type.
-pub fn unary_types(function: Unary, of: DType, wanted: Option<DType>) -> Result<Types, String> {
-    let natural = function.types(of).map_err(|error| error.to_string());
+pub fn unary_types(function: Unary, of: DType, wanted: Option<DType>) -> Result<Types, TypeError> {
+    let natural = function.types(of).map_err(TypeError::Function);
     if let (Ok(types), Some(wanted)) = (&natural, wanted)
         && types.1 != wanted
     {
         match function.types(wanted) {
             Ok(forced) if forced.1 == wanted && may_become(of, wanted) => return Ok(forced),
-            _ => {
-                return Err(format!(
-                    "{function} of {of} gives {}, got the result type {wanted}",
-                    types.1
-                ));
-            }
+            _ => return Err(TypeError::Unary { function, of, gives: types.1, wanted }),
         }
     }
     natural
@@ -167,8 +165,8 @@ pub fn binary_types(
     function: Binary,
     of: (DType, DType),
     wanted: Option<DType>,
-) -> Result<Types, String> {
-    let natural = function.types(of.0, of.1).map_err(|error| error.to_string());
+) -> Result<Types, TypeError> {
+    let natural = function.types(of.0, of.1).map_err(TypeError::Function);
     let Some(wanted) = wanted else { return natural };
     if natural.as_ref().is_ok_and(|types| types.1 == wanted) {
         return natural;
@@ -180,10 +178,7 @@ pub fn binary_types(
     match (function.types(wanted, wanted), natural) {
         (Ok(forced), _) if forced.1 == wanted && fits => Ok(forced),
         (_, Err(error)) => Err(error),
-        (_, Ok(types)) => Err(format!(
-            "{function} of {} and {} gives {}, got the result type {wanted}",
-            of.0, of.1, types.1
-        )),
+        (_, Ok(types)) => Err(TypeError::Binary { function, of, gives: types.1, wanted }),
     }
 }
 
@@ -209,7 +204,7 @@ pub fn is_integer(dtype: DType) -> bool {
 ///
 /// # Errors
 /// If two lengths are unequal and none is 1.
-pub fn broadcast(shapes: &[&[Dim]]) -> Result<Vec<Dim>, String> {
+pub fn broadcast(shapes: &[&[Dim]]) -> Result<Vec<Dim>, ShapeError> {
     let ndim = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut result = vec![Some(1); ndim];
     for shape in shapes {
@@ -222,9 +217,7 @@ pub fn broadcast(shapes: &[&[Dim]]) -> Result<Vec<Dim>, String> {
                 (kept, None) => kept,
                 (Some(one), Some(other)) if one == other => Some(one),
                 (Some(one), Some(other)) => {
-                    return Err(format!(
-                        "lengths {one} and {other} of axis {at} do not go together, expected equal ones or 1"
-                    ));
+                    return Err(ShapeError::Lengths { axis: at, one, other });
                 }
             };
         }
@@ -236,10 +229,10 @@ pub fn broadcast(shapes: &[&[Dim]]) -> Result<Vec<Dim>, String> {
 ///
 /// # Errors
 /// If the reduction is not defined for the type.
-pub fn reduced_dtype(reduction: Reduction, of: DType) -> Result<DType, String> {
+pub fn reduced_dtype(reduction: Reduction, of: DType) -> Result<DType, TypeError> {
     use Reduction as R;
     let complex = matches!(of, DType::C64 | DType::C128);
-    let refused = || Err(format!("{} is not defined for elements of type {of}", reduction.name()));
+    let refused = || Err(TypeError::NotDefined { what: reduction.name(), of });
     Ok(match reduction {
         R::Max | R::Min | R::ArgMin | R::ArgMax if complex => return refused(),
         R::Max | R::Min if of == DType::Bool => return refused(),
@@ -288,24 +281,24 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn operand(&self, number: usize) -> Result<Value, String> {
+    fn operand(&self, number: usize) -> Result<Value, InferError> {
         let got = self.operation.operands.len();
         let operand = self.operation.operands.get(number).copied();
-        operand.ok_or_else(|| format!("got {got} operands, expected more than {number}"))
+        operand.ok_or(InferError::Operands { got, number })
     }
 
-    fn ty(&self, number: usize) -> Result<&'a Type, String> {
+    fn ty(&self, number: usize) -> Result<&'a Type, InferError> {
         Ok(self.function.ty(self.operand(number)?))
     }
 
-    fn array(&self, number: usize) -> Result<&'a ArrayType, String> {
+    fn array(&self, number: usize) -> Result<&'a ArrayType, InferError> {
         let ty = self.ty(number)?;
-        ty.as_array().ok_or_else(|| format!("operand {number} is no array"))
+        ty.as_array().ok_or(InferError::NotArray { number })
     }
 
-    fn dtype(&self, number: usize) -> Result<DType, String> {
+    fn dtype(&self, number: usize) -> Result<DType, InferError> {
         let ty = self.ty(number)?;
-        ty.dtype().ok_or_else(|| format!("operand {number} is a handle, expected elements"))
+        ty.dtype().ok_or(InferError::Handle { number })
     }
 
     fn declared(&self, number: usize) -> Option<&'a Type> {
@@ -332,7 +325,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    fn sliced(&self, slice: &Slice) -> Result<Type, String> {
+    fn sliced(&self, slice: &Slice) -> Result<Type, InferError> {
         let source = self.array(0)?;
         check_slice(slice, source)?;
         let sizes: Vec<Dim> = slice.sizes.iter().map(known_length).collect();
@@ -346,47 +339,40 @@ impl<'a> Known<'a> {
         Ok(array(sizes, source.dtype()))
     }
 
-    fn insertable(&self, slice: &Slice) -> Result<(), String> {
+    fn insertable(&self, slice: &Slice) -> Result<(), InferError> {
         let (source, target) = (self.ty(0)?, self.array(1)?);
         check_slice(slice, target)?;
         let sizes: Vec<Dim> = slice.sizes.iter().map(known_length).collect();
         let together = broadcast(&[source.shape(), &sizes])?;
         let equal = |(one, other): (&Dim, &Dim)| one == other || one.is_none() || other.is_none();
         if together.len() != sizes.len() || !together.iter().zip(&sizes).all(equal) {
-            return Err(format!(
-                "got a source of shape {}, expected one that broadcasts to the slice's {}",
-                shape_text(source.shape()),
-                shape_text(&sizes)
-            ));
+            return Err(
+                ShapeError::Inserted { source: source.shape().to_vec(), slice: sizes }.into()
+            );
         }
         Ok(())
     }
 
-    fn permuted(&self, axes: &[usize]) -> Result<Type, String> {
+    fn permuted(&self, axes: &[usize]) -> Result<Type, InferError> {
         let source = self.array(0)?;
         let mut seen = axes.to_vec();
         seen.sort_unstable();
         if !seen.into_iter().eq(0..source.ndim()) {
-            return Err(format!(
-                "got axes {axes:?}, expected a permutation of the {} axes",
-                source.ndim()
-            ));
+            let (axes, ndim) = (axes.to_vec(), source.ndim());
+            return Err(ShapeError::Permutation { axes, ndim }.into());
         }
         Ok(array(axes.iter().map(|axis| source.shape[*axis]).collect(), source.dtype()))
     }
 
-    fn broadcast_to(&self) -> Result<Type, String> {
+    fn broadcast_to(&self) -> Result<Type, InferError> {
         let source = self.ty(0)?;
         let Some(Type::Array(wanted)) = self.declared(0) else {
-            return Err("broadcast has no array as result".to_owned());
+            return Err(InferError::NoArrayResult { op: "broadcast" });
         };
         let together = broadcast(&[source.shape(), &wanted.shape])?;
         if together.len() != wanted.ndim() {
-            return Err(format!(
-                "got {} axes, expected at most the {} of the result",
-                source.shape().len(),
-                wanted.ndim()
-            ));
+            let (got, expected) = (source.shape().len(), wanted.ndim());
+            return Err(ShapeError::BroadcastAxes { got, expected }.into());
         }
         Ok(array(wanted.shape.clone(), self.dtype(0)?))
     }
@@ -396,7 +382,7 @@ impl<'a> Known<'a> {
         reduction: Reduction,
         axes: Option<&[usize]>,
         keepdims: bool,
-    ) -> Result<Type, String> {
+    ) -> Result<Type, InferError> {
         let source = self.array(0)?;
         let all: Vec<usize> = (0..source.ndim()).collect();
         let axes = axes.unwrap_or(&all);
@@ -404,10 +390,7 @@ impl<'a> Known<'a> {
             **axis >= source.ndim() || axes.iter().filter(|other| other == axis).count() > 1
         });
         if let Some(axis) = wrong {
-            return Err(format!(
-                "got axis {axis}, expected different axes below {}",
-                source.ndim()
-            ));
+            return Err(ShapeError::ReducedAxis { axis: *axis, ndim: source.ndim() }.into());
         }
         let natural = reduced_dtype(reduction, source.dtype())?;
         // The dialect keeps the type of the elements, so the text may ask for it.
@@ -422,44 +405,38 @@ impl<'a> Known<'a> {
         Ok(array(source.shape.iter().enumerate().filter_map(kept).collect(), dtype))
     }
 
-    fn stencil(&self, points: &[Vec<i64>], weights: usize) -> Result<Type, String> {
+    fn stencil(&self, points: &[Vec<i64>], weights: usize) -> Result<Type, InferError> {
         let source = self.array(0)?;
         if points.len() != weights {
-            return Err(format!("got {} points and {weights} weights", points.len()));
+            return Err(ShapeError::Weights { points: points.len(), weights }.into());
         }
         if let Some(point) = points.iter().find(|point| point.len() != source.ndim()) {
-            return Err(format!(
-                "got point {point:?}, expected one offset per axis: {}",
-                source.ndim()
-            ));
+            return Err(ShapeError::Point { point: point.clone(), ndim: source.ndim() }.into());
         }
         if !matches!(source.dtype(), DType::F32 | DType::F64) {
-            return Err(format!(
-                "stencil of elements of type {}, expected f32 or f64",
-                source.dtype()
-            ));
+            return Err(TypeError::Stencil { got: source.dtype() }.into());
         }
         Ok(plain(source))
     }
 
-    fn reshaped(&self) -> Result<Type, String> {
+    fn reshaped(&self) -> Result<Type, InferError> {
         let source = self.array(0)?;
         let Some(Type::Array(wanted)) = self.declared(0) else {
-            return Err("reshape has no array as result".to_owned());
+            return Err(InferError::NoArrayResult { op: "reshape" });
         };
         let count = |shape: &[Dim]| shape.iter().copied().product::<Option<usize>>();
         if let (Some(got), Some(expected)) = (count(&wanted.shape), count(&source.shape))
             && got != expected
         {
-            return Err(format!("got a shape of {got} elements, expected {expected}"));
+            return Err(ShapeError::Elements { got, expected }.into());
         }
         Ok(array(wanted.shape.clone(), source.dtype()))
     }
 
-    fn cast(&self) -> Result<Type, String> {
+    fn cast(&self) -> Result<Type, InferError> {
         let source = self.array(0)?;
         let Some(Type::Array(wanted)) = self.declared(0) else {
-            return Err("cast has no array as result".to_owned());
+            return Err(InferError::NoArrayResult { op: "cast" });
         };
         let compatible =
             |(one, other): (&Dim, &Dim)| one.is_none() || other.is_none() || one == other;
@@ -467,29 +444,24 @@ impl<'a> Known<'a> {
             && wanted.shape.iter().zip(&source.shape).all(compatible)
             && wanted.dtype() == source.dtype();
         if !same {
-            return Err(format!(
-                "cast from {} to {}, expected compatible shapes and the same elements",
-                shape_text(&source.shape),
-                shape_text(&wanted.shape)
-            ));
+            let (from, to) = (source.shape.clone(), wanted.shape.clone());
+            return Err(ShapeError::Cast { from, to }.into());
         }
         Ok(array(wanted.shape.clone(), source.dtype()))
     }
 
-    fn mapped(&self, callee: &Function, block: &[usize]) -> Result<Vec<Type>, String> {
+    fn mapped(&self, callee: &Function, block: &[usize]) -> Result<Vec<Type>, InferError> {
         let source = self.array(0)?;
         if block.len() != source.ndim() || block.contains(&0) {
-            return Err(format!(
-                "got blocks of shape {block:?}, expected {} lengths of at least 1",
-                source.ndim()
-            ));
+            let (block, ndim) = (block.to_vec(), source.ndim());
+            return Err(ShapeError::Blocks { block, ndim }.into());
         }
         let (got, expected) = (self.operation.operands.len(), callee.body.arguments.len());
         if got != expected {
-            return Err(format!("@{} takes {expected} arguments, got {got}", callee.name));
+            return Err(InferError::Arguments { function: callee.name.clone(), got, expected });
         }
-        let dtype =
-            |ty: &Type| ty.dtype().ok_or_else(|| format!("@{} gives a handle", callee.name));
+        let handle = || InferError::HandleResult { function: callee.name.clone() };
+        let dtype = |ty: &Type| ty.dtype().ok_or_else(handle);
         let give = |ty: &Type| Ok(array(source.shape.clone(), dtype(ty)?));
         callee.results.iter().map(give).collect()
     }
@@ -517,14 +489,10 @@ fn drops_units(sizes: &[Dim], shape: &[Dim]) -> bool {
 }
 
 /// Refuses a slice that leaves the array, as far as constants say.
-fn check_slice(slice: &Slice, array: &ArrayType) -> Result<(), String> {
+fn check_slice(slice: &Slice, array: &ArrayType) -> Result<(), ShapeError> {
     let lists = [&slice.offsets, &slice.sizes, &slice.strides];
     if let Some(wrong) = lists.iter().find(|list| list.len() != array.ndim()) {
-        return Err(format!(
-            "got {} offsets, sizes or strides, expected one per axis: {}",
-            wrong.len(),
-            array.ndim()
-        ));
+        return Err(ShapeError::SliceEntries { got: wrong.len(), ndim: array.ndim() });
     }
     for axis in 0..array.ndim() {
         let (Index::Known(offset), Index::Known(size), Index::Known(stride)) =
@@ -533,17 +501,13 @@ fn check_slice(slice: &Slice, array: &ArrayType) -> Result<(), String> {
             continue;
         };
         if stride == 0 || size < 0 {
-            return Err(format!(
-                "axis {axis}: got size {size} and stride {stride}, expected a size of at least 0 and a stride other than 0"
-            ));
+            return Err(ShapeError::SliceStride { axis, size, stride });
         }
         let Some(length) = array.shape[axis] else { continue };
         let last = i128::from(offset) + i128::from(size - 1) * i128::from(stride);
         let inside = |index: i128| (0..length as i128).contains(&index);
         if size > 0 && !(inside(i128::from(offset)) && inside(last)) {
-            return Err(format!(
-                "axis {axis}: indices {offset} to {last} leave the {length} of the array"
-            ));
+            return Err(ShapeError::SliceBounds { axis, first: offset, last, length });
         }
     }
     Ok(())

@@ -39,7 +39,9 @@ impl Rule {
     fn combine(self) -> PyResult<Combine> {
         match self {
             Self::Axis(axis) => Ok(Combine::Concat(axis)),
-            Self::Name(name) => Combine::from_name(&name).map_err(PyValueError::new_err),
+            Self::Name(name) => {
+                Combine::from_name(&name).map_err(|error| PyValueError::new_err(error.to_string()))
+            }
         }
     }
 }

@@ -191,7 +191,7 @@ impl Cluster {
             };
             match answer.kind {
                 DONE => Ok(()),
-                _ => Err(DataError::Rejected(String::from_utf8_lossy(&answer.header).into_owned())),
+                _ => Err(DataError::Refused(String::from_utf8_lossy(&answer.header).into_owned())),
             }
         })?;
         let bytes: usize = tiles.iter().map(|(_, tile)| tile.as_bytes().len()).sum();
@@ -239,8 +239,7 @@ impl Cluster {
                     (rank, scope.spawn(move || work(rank, connection)))
                 })
                 .collect();
-            let panicked =
-                |_| Err(DataError::Rejected("a panic while elements travelled".to_owned()));
+            let panicked = |_| Err(DataError::Panicked);
             threads
                 .into_iter()
                 .map(|(rank, thread)| (rank, thread.join().unwrap_or_else(panicked)))
@@ -258,8 +257,8 @@ impl Cluster {
                     let unreached = || WireFault::lost(&name(rank), error.to_string());
                     Err(stream.ended.get_or_insert_with(unreached).clone().into())
                 }
-                Err(DataError::Rejected(text)) => {
-                    let reason = format!("worker `{}`, rank {rank}: {text}", name(rank));
+                Err(error) => {
+                    let reason = format!("worker `{}`, rank {rank}: {error}", name(rank));
                     Err(Error::Refused { reason })
                 }
             })
@@ -343,14 +342,13 @@ impl Executor for Cluster {
             let answer = connection.receive()?;
             match answer.kind {
                 SIZE => {
-                    let size =
-                        decode_size(&answer.header, u64::MAX).map_err(DataError::Rejected)?;
+                    let size = decode_size(&answer.header, u64::MAX).map_err(DataError::Size)?;
                     Ok(Arc::new(receive_body(connection, &pool, size)?))
                 }
                 FAULT => {
-                    Err(DataError::Rejected(String::from_utf8_lossy(&answer.header).into_owned()))
+                    Err(DataError::Refused(String::from_utf8_lossy(&answer.header).into_owned()))
                 }
-                kind => Err(DataError::Rejected(format!("got a frame of kind {kind}"))),
+                kind => Err(DataError::Kind(kind)),
             }
         })?;
         let bytes: usize = tiles.iter().map(|(_, tile)| tile.as_bytes().len()).sum();

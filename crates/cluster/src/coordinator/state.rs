@@ -18,8 +18,8 @@ use super::placement::{assign_hosts, distinct};
 use super::shares;
 use crate::refusals::Refusals;
 use crate::wire::{
-    self, ClientReply, ClientRequest, Counts, Done, FaultKind, Heartbeat, OrderKind, PROGRAM_MAX,
-    Registration, ReplyKind, ReportKind, RequestKind, VERSION, WireFault, WorkerOrder,
+    self, ClientReply, ClientRequest, Counts, Done, FaultCause, FaultKind, Heartbeat, OrderKind,
+    PROGRAM_MAX, Registration, ReplyKind, ReportKind, RequestKind, VERSION, WireFault, WorkerOrder,
     WorkerReport,
 };
 
@@ -116,7 +116,7 @@ impl Waiting {
     /// True if no more reports are needed. Joining fails with the first rank that cannot reach
     /// another; the report of a rank that was not reached waits a little for one that knows why.
     fn is_over(&self, now: Instant) -> bool {
-        let waits = |fault: &WireFault| fault.reason.contains(crate::worker::NOT_CONNECTED);
+        let waits = |fault: &WireFault| fault.cause() == FaultCause::NotConnected;
         let late = |since: Instant| now.saturating_duration_since(since) > GRACE_PERIOD;
         let failed = !self.faults.iter().all(waits) || self.faulty.is_some_and(late);
         self.left.is_empty() || (self.number == 0 && failed)
@@ -573,11 +573,11 @@ fn rejection(registration: &Registration) -> Option<String> {
 /// The fault that says most: refusals of all, then a rank that failed by itself, then those that
 /// were told.
 fn main_fault(faults: Vec<WireFault>) -> Option<WireFault> {
-    let weight = |fault: &WireFault| match FaultKind::try_from(fault.kind) {
-        Ok(FaultKind::Refused) => 0,
-        _ if fault.reason.contains("cannot go on, because") => 3,
-        _ if fault.reason.contains(crate::worker::NOT_CONNECTED) => 2,
-        _ => 1,
+    let weight = |fault: &WireFault| match (fault.kind(), fault.cause()) {
+        (FaultKind::Refused, _) => 0,
+        (_, FaultCause::Own) => 1,
+        (_, FaultCause::NotConnected) => 2,
+        (_, FaultCause::Other) => 3,
     };
     faults.into_iter().min_by_key(weight)
 }

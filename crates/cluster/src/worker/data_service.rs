@@ -111,8 +111,8 @@ impl DataClient<'_> {
             Ok(()) => connection.send(DONE, &[], &[]),
             Err(DataError::Net(error)) => Err(error),
             // What follows may be elements of what was refused: the connection is over.
-            Err(DataError::Rejected(reason)) => {
-                self.refuse(connection, &reason)?;
+            Err(error) => {
+                self.refuse(connection, &error.to_string())?;
                 Err(NetError::Closed { address: connection.peer().to_string() })
             }
         }
@@ -126,20 +126,18 @@ impl DataClient<'_> {
         key: ArrayKey,
         size: &[u8],
     ) -> Result<(), DataError> {
-        let gone = || DataError::Rejected("the rank is not there any more".to_owned());
-        let rank_thread = session.rank_threads.get(&key.rank).ok_or_else(gone)?;
-        let (dtype, elements) = decode_size(size, u64::MAX).map_err(DataError::Rejected)?;
+        let rank_thread = session.rank_threads.get(&key.rank).ok_or(DataError::RankGone)?;
+        let (dtype, elements) = decode_size(size, u64::MAX).map_err(DataError::Size)?;
         // It was multiplied before without a loss.
         let bytes = (elements * dtype.bytes()) as u64;
-        let shortage = |shortage| DataError::Rejected(format!("an upload {shortage}"));
-        let reservation = rank_thread.quota().reserve(bytes).map_err(shortage)?;
+        let reservation = rank_thread.quota().reserve(bytes).map_err(DataError::Shortage)?;
         let pool = rank_thread.quota().pool().clone();
         drop(session);
         let tile = receive_body(connection, &pool, (dtype, elements))?;
         let (answer, answers) = channel();
         let task = RankTask::Put(ArrayId(key.array), tile, reservation, answer);
-        self.give(key.rank, task).ok_or_else(gone)?;
-        answers.recv().map_err(|_| gone())?.map_err(DataError::Rejected)
+        self.give(key.rank, task).ok_or(DataError::RankGone)?;
+        answers.recv().map_err(|_| DataError::RankGone)?.map_err(DataError::Put)
     }
 
     /// Gives a rank something to do; nothing if it is not there any more.

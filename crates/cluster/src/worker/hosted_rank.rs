@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pantile_comm::{CollectiveSignature, Rank};
+use pantile_comm::{CollectiveSignature, CommError, Rank};
 use pantile_engine::{ArrayId, Counters, Error, ExecutorHandle, Job, Tile};
 
+use super::error::PutError;
 use super::quota::{MemoryQuota, ReadLease, Reservation};
-use crate::wire::WireFault;
+use crate::wire::{FaultCause, WireFault};
 
 /// The part of its memory that a rank sets aside for small programs, and the most of it.
 const RESERVE_PART: u64 = 64;
@@ -27,6 +28,15 @@ pub(crate) struct RankResources {
     /// Set aside for small programs.
     pub(crate) reserve: Reservation,
     pub(crate) worker: Arc<str>,
+}
+
+/// What a client is told of an error of a rank.
+fn rank_fault(error: &Error) -> WireFault {
+    let cause = match error {
+        Error::Comm(CommError::Failed { .. }) => FaultCause::Other,
+        _ => FaultCause::Own,
+    };
+    WireFault::execution("", error.to_string()).caused(cause)
 }
 
 /// A rank with its arrays.
@@ -69,7 +79,7 @@ impl HostedRank {
                 self.settle(Some(reservation));
                 return Some(WireFault::refused(error.to_string()));
             }
-            Err(error) => Some(WireFault::execution("", error.to_string())),
+            Err(error) => Some(rank_fault(&error)),
         };
         for (number, id) in (job.parameters.len()..).zip(&job.arguments) {
             if job.executable.spends(number) {
@@ -96,7 +106,7 @@ impl HostedRank {
         let more = own.as_ref().ok().and_then(|_| self.resources.quota.reserve(used).ok());
         let record = [u8::from(own.is_ok()), u8::from(more.is_some())];
         let heard = self.gather_from_all(job, &record);
-        let heard = heard.map_err(|error| WireFault::execution("", error.to_string()))?;
+        let heard = heard.map_err(|error| rank_fault(&error))?;
         let all = |at: usize| heard.iter().all(|record| record.get(at) == Some(&1));
         let own = own.map_err(|shortage| {
             let (worker, rank) = (&self.resources.worker, self.number);
@@ -105,7 +115,7 @@ impl HostedRank {
         if !all(0) {
             // The rank that has not enough says more.
             let text = "the program cannot go on, because another rank has not enough memory";
-            return Err(WireFault::execution("", text));
+            return Err(WireFault::execution("", text).caused(FaultCause::Other));
         }
         if let Some(more) = more.filter(|_| all(1)) {
             self.resources.reserve.join(more);
@@ -138,7 +148,8 @@ impl HostedRank {
     }
 
     fn find(&mut self, id: ArrayId) -> Option<Arc<Tile>> {
-        let tiles = self.executor.get(id, &[]).unwrap_or_default();
+        let hosted = self.executor.hosted();
+        let tiles = self.executor.get(id, &hosted).unwrap_or_default();
         tiles.into_iter().next().map(|(_, tile)| tile)
     }
 
@@ -165,16 +176,16 @@ impl HostedRank {
         id: ArrayId,
         tile: Tile,
         reservation: Reservation,
-    ) -> Result<(), String> {
+    ) -> Result<(), PutError> {
         if self.names.len() >= ARRAYS_MAX {
-            return Err(format!("the rank keeps {ARRAYS_MAX} arrays already"));
+            return Err(PutError::TooManyArrays { limit: ARRAYS_MAX });
         }
         let mut tile = Some(tile);
         let nothing = || Tile::zeroed(pantile_engine::DType::U8, 0);
         let put = self.executor.put(id, |_| tile.take().unwrap_or_else(nothing));
         self.names.insert(id);
         self.settle(Some(reservation));
-        put.map_err(|error| error.to_string())
+        put.map_err(PutError::Engine)
     }
 
     /// Leases an array to a reader.

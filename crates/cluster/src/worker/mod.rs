@@ -5,6 +5,7 @@
 //! heartbeats do not wait for them.
 
 mod data_service;
+mod error;
 mod hosted_rank;
 mod program_cache;
 mod quota;
@@ -33,7 +34,8 @@ use crate::refusals::{Refusals, Tell};
 use crate::wire::{
     MESSAGE_MAX, OrderKind, Registration, ReportKind, VERSION, WorkerOrder, WorkerReport,
 };
-pub(crate) use sessions::NOT_CONNECTED;
+pub(crate) use error::PutError;
+pub(crate) use quota::MemoryShortage;
 use sessions::Sessions;
 
 /// Between two heartbeats.

@@ -7,6 +7,7 @@ use pantile_geometry::Fingerprint;
 use pantile_ir::Type;
 use pantile_ir::lower::{Executable, Recipe, SlotId};
 
+use super::error::ProgramError;
 use crate::wire::PROGRAM_MAX;
 use pantile_engine::BoundedCache;
 
@@ -62,15 +63,12 @@ impl ProgramCache {
         hash: u128,
         text: &str,
         (ranks, memory): (usize, u64),
-    ) -> Result<Arc<LoweredProgram>, String> {
+    ) -> Result<Arc<LoweredProgram>, ProgramError> {
         if text.len() > PROGRAM_MAX {
-            return Err(format!(
-                "a program of {} bytes, expected at most {PROGRAM_MAX}",
-                text.len()
-            ));
+            return Err(ProgramError::TooLong { bytes: text.len(), limit: PROGRAM_MAX });
         }
         if Fingerprint::of(text).0 != hash {
-            return Err("a program that is not the one of its hash".to_owned());
+            return Err(ProgramError::WrongHash);
         }
         let prepared = match self.find(hash, text) {
             Some(known) => known,
@@ -78,20 +76,23 @@ impl ProgramCache {
         };
         made_for(&prepared.recipe, ranks)?;
         match prepared.needed {
-            needed if needed > memory => Err(format!(
-                "the program needs {needed} bytes of memory on a rank, but each can have {memory}"
-            )),
+            needed if needed > memory => Err(ProgramError::Memory { needed, memory }),
             _ => Ok(prepared),
         }
     }
 
-    fn lower(&self, hash: u128, text: &str, ranks: usize) -> Result<Arc<LoweredProgram>, String> {
-        let recipe: Recipe = text.parse().map_err(|error| format!("{error}"))?;
+    fn lower(
+        &self,
+        hash: u128,
+        text: &str,
+        ranks: usize,
+    ) -> Result<Arc<LoweredProgram>, ProgramError> {
+        let recipe: Recipe = text.parse().map_err(ProgramError::Text)?;
         // Before anything is done for each of them.
         made_for(&recipe, ranks)?;
-        let executable = recipe.compile().map_err(|error| error.to_string())?;
+        let executable = recipe.compile().map_err(ProgramError::Lower)?;
         if executable.steps.len() > STEPS_MAX {
-            return Err(format!("a program of more than {STEPS_MAX} steps"));
+            return Err(ProgramError::TooManySteps { limit: STEPS_MAX });
         }
         self.lowered.fetch_add(1, Ordering::Relaxed);
         let (recipe, executable) = (Arc::new(recipe), Arc::new(executable));
@@ -120,10 +121,10 @@ fn spent_bytes(executable: &Executable, rank: usize) -> u64 {
     spent.fold(0, u64::saturating_add)
 }
 
-fn made_for(recipe: &Recipe, ranks: usize) -> Result<(), String> {
+fn made_for(recipe: &Recipe, ranks: usize) -> Result<(), ProgramError> {
     match recipe.ranks() {
         made_for if made_for == ranks => Ok(()),
-        made_for => Err(format!("a program for {made_for} ranks, expected one for {ranks}")),
+        made_for => Err(ProgramError::WrongRanks { made_for, ranks }),
     }
 }
 
@@ -143,18 +144,23 @@ mod tests {
                 .unwrap_or_else(|error| panic!("{error}"));
         }
         assert_eq!(program_cache.lowered(), 1);
-        let refused = |hash, text: &str, limits, words: &str| {
-            let error = program_cache.prepare(hash, text, limits).err().unwrap_or_default();
-            assert!(error.contains(words), "{error}");
+        let refused = |hash, text: &str, limits| {
+            program_cache.prepare(hash, text, limits).err().expect("it is refused")
         };
-        refused(hash + 1, TEXT, (2, 1 << 20), "not the one of its hash");
-        refused(hash, TEXT, (3, 1 << 20), "a program for 2 ranks, expected one for 3");
-        refused(hash, TEXT, (2, 10), "each can have 10");
-        refused(Fingerprint::of("x").0, "x", (2, 1 << 20), "expected `program on N ranks`");
+        assert_eq!(refused(hash + 1, TEXT, (2, 1 << 20)), ProgramError::WrongHash);
+        let other = ProgramError::WrongRanks { made_for: 2, ranks: 3 };
+        assert_eq!(refused(hash, TEXT, (3, 1 << 20)), other);
+        let memory = refused(hash, TEXT, (2, 10));
+        assert!(matches!(memory, ProgramError::Memory { memory: 10, .. }), "{memory}");
+        let text = refused(Fingerprint::of("x").0, "x", (2, 1 << 20));
+        assert!(matches!(text, ProgramError::Text(_)), "{text}");
         let long = " ".repeat(PROGRAM_MAX + 1);
-        refused(0, &long, (2, 1 << 20), "expected at most");
+        let bytes = PROGRAM_MAX + 1;
+        let expected = ProgramError::TooLong { bytes, limit: PROGRAM_MAX };
+        assert_eq!(refused(0, &long, (2, 1 << 20)), expected);
         let many = TEXT.replace("on 2 ranks", "on 18446744073709551615 ranks");
-        refused(Fingerprint::of(&many).0, &many, (2, 1 << 20), "expected one for 2");
+        let other = ProgramError::WrongRanks { made_for: usize::MAX, ranks: 2 };
+        assert_eq!(refused(Fingerprint::of(&many).0, &many, (2, 1 << 20)), other);
     }
 
     /// Loops in each other, whose slices depend on all counters.
@@ -196,8 +202,9 @@ mod tests {
         let few = prepare(&nested(2, 5)).unwrap_or_else(|error| panic!("{error}"));
         assert!(few.executable.steps.len() > 25);
         for (depth, turns) in [(2, 200), (9, 200)] {
-            let error = prepare(&nested(depth, turns)).err().unwrap_or_default();
-            assert!(error.contains("become more than 32768 operations"), "{error}");
+            let error = prepare(&nested(depth, turns)).err().expect("it is refused");
+            let ProgramError::Lower(error) = error else { panic!("{error}") };
+            assert!(error.to_string().contains("become more than 32768 operations"), "{error}");
         }
     }
 }

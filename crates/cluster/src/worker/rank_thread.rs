@@ -10,6 +10,7 @@ use pantile_comm::{Communicator, Options};
 use pantile_comm_net::{JoinConfig, Listener, NetError};
 use pantile_engine::{ArrayId, Counters, ExecutorHandle, Job, Pool, Scheme, Tile};
 
+use super::error::{JoinError, PutError};
 use super::hosted_rank::{HostedRank, RankResources};
 use super::quota::{MemoryQuota, ReadLease, Reservation};
 use crate::wire::WireFault;
@@ -18,7 +19,7 @@ use crate::wire::WireFault;
 pub(crate) enum RankTask {
     /// A program, and the most bytes that it needs on any rank.
     Run(Arc<Job>, u64, Box<dyn FnOnce(Option<WireFault>) + Send>),
-    Put(ArrayId, Tile, Reservation, Sender<Result<(), String>>),
+    Put(ArrayId, Tile, Reservation, Sender<Result<(), PutError>>),
     Get(ArrayId, Sender<Option<ReadLease>>),
     Free(Vec<ArrayId>),
     Threads(usize),
@@ -44,7 +45,7 @@ impl RankThread {
         (options, scheme): (Options, Scheme),
         resources: RankResources,
         joined: impl FnOnce(Option<NetError>) + Send + 'static,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, JoinError> {
         let (tasks, orders) = channel();
         let quota = Arc::clone(&resources.quota);
         let stop = Arc::new(AtomicBool::new(false));
@@ -63,7 +64,7 @@ impl RankThread {
             }
         };
         let thread = std::thread::Builder::new().name(name).spawn(work);
-        thread.map_err(|error| format!("no thread for a rank: {error}"))?;
+        thread.map_err(|error| JoinError::NoThread { reason: error.to_string() })?;
         Ok(Self { tasks, quota, stop })
     }
 

@@ -9,12 +9,13 @@ use pantile_engine::{ArrayId, BoundedCache, Job, Scheme};
 use pantile_ir::Scalar;
 use tokio::sync::mpsc;
 
+use super::error::{JobError, JoinError, ProgramError};
 use super::hosted_rank::{self, RankResources};
 use super::program_cache::{LoweredProgram, ProgramCache};
 use super::quota::{MemoryBudget, MemoryQuota};
 use super::rank_thread::{RankTask, RankThread};
 use crate::refusals::Refusals;
-use crate::wire::{self, OrderKind, ReportKind, WireFault, WorkerReport};
+use crate::wire::{self, FaultCause, OrderKind, ReportKind, WireFault, WorkerReport};
 
 /// Most clients that a worker serves at a time.
 const SESSIONS_MAX: usize = 1024;
@@ -35,6 +36,9 @@ const CONNECTIONS_MAX: usize = 64;
 
 /// Where the reports of a worker go.
 pub(crate) type ReportSender = mpsc::Sender<WorkerReport>;
+
+/// A program, or why it was refused.
+type PreparedProgram = Result<Arc<LoweredProgram>, RankError<ProgramError>>;
 
 /// All clients of a worker.
 pub(crate) struct Sessions {
@@ -60,7 +64,7 @@ pub(crate) struct HostedSession {
     /// Bytes that each rank may use.
     memory: u64,
     /// Programs by their hashes, or why they were refused.
-    programs: Mutex<BoundedCache<u128, Result<Arc<LoweredProgram>, String>>>,
+    programs: Mutex<BoundedCache<u128, PreparedProgram>>,
     /// Orders that wait for a program that is being lowered; nothing if none is.
     deferred: Mutex<Option<VecDeque<OrderKind>>>,
     /// One reference for each connection.
@@ -218,34 +222,34 @@ impl Sessions {
     fn join(&self, join: wire::Join, reports: &ReportSender) -> Vec<WorkerReport> {
         let own = join.own.clone();
         let number = join.session;
-        let Err(reason) = self.try_join(join, reports) else { return Vec::new() };
-        let fault = || Some(WireFault::execution("", reason.clone()));
+        let Err(error) = self.try_join(join, reports) else { return Vec::new() };
+        let fault = || Some(WireFault::execution("", error.to_string()));
         own.into_iter().map(|rank| done(number, 0, rank, fault())).collect()
     }
 
-    fn try_join(&self, join: wire::Join, reports: &ReportSender) -> Result<(), String> {
-        let secret = <[u8; 32]>::try_from(&join.secret[..]).map_err(|_| "a secret of 32 bytes")?;
-        let world = <[u8; 16]>::try_from(&join.world[..]).map_err(|_| "a world of 16 bytes")?;
+    fn try_join(&self, join: wire::Join, reports: &ReportSender) -> Result<(), JoinError> {
+        let secret = <[u8; 32]>::try_from(&join.secret[..]).map_err(|_| JoinError::Secret)?;
+        let world = <[u8; 16]>::try_from(&join.world[..]).map_err(|_| JoinError::World)?;
         let (secret, world) = (Secret::from_bytes(secret), u128::from_le_bytes(world));
         let addresses: Vec<String> =
             join.hosts.iter().map(|host| host.data_address.clone()).collect();
         let names: Arc<[String]> = join.hosts.iter().map(|host| host.worker.clone()).collect();
         if lock(&self.open).len() >= SESSIONS_MAX {
-            return Err(format!("this worker has {SESSIONS_MAX} clients already"));
+            return Err(JoinError::TooManyClients { limit: SESSIONS_MAX });
         }
         if self.budget.quotas() + join.own.len() > RANKS_MAX {
-            return Err(format!("this worker can have {RANKS_MAX} ranks at a time"));
+            return Err(JoinError::TooManyRanks { limit: RANKS_MAX });
         }
         let mut rank_threads = BTreeMap::new();
         for rank in &join.own {
             let place = usize::try_from(*rank).ok().filter(|rank| *rank < addresses.len());
-            let place = place.ok_or("a rank that the world does not have")?;
+            let place = place.ok_or(JoinError::NoSuchRank)?;
             let (addresses, secret) = (addresses.clone(), secret.clone());
             let config = JoinConfig { world, secret, rank: place, addresses };
             let (reports, session, rank) = (reports.clone(), join.session, *rank);
             let names = Arc::clone(&names);
             let joined = move |fault: Option<NetError>| {
-                let fault = fault.map(|error| WireFault::execution("", join_error(&error, &names)));
+                let fault = fault.map(|error| join_fault(&error, &names));
                 send_report(&reports, done(session, 0, rank, fault));
             };
             let data_listener = Arc::clone(&self.data_listener);
@@ -272,10 +276,10 @@ impl Sessions {
     }
 
     /// The memory of a new rank, if there is some.
-    fn resources(&self, memory: u64) -> Result<RankResources, String> {
+    fn resources(&self, memory: u64) -> Result<RankResources, JoinError> {
         let quota = MemoryQuota::new(&self.budget, memory);
         let reserve = quota.reserve(hosted_rank::reserve_bytes(memory));
-        let reserve = reserve.map_err(|shortage| format!("a new session {shortage}"))?;
+        let reserve = reserve.map_err(JoinError::Shortage)?;
         Ok(RankResources { quota, reserve, worker: Arc::clone(&lock(&self.name)) })
     }
 
@@ -285,10 +289,9 @@ impl Sessions {
         let limits = (session.ranks, session.memory);
         // Whatever a client's text does to the compiler, the worker goes on.
         let prepared = RankError::catch(|| self.program_cache.prepare(hash, &program.text, limits));
-        let prepared = prepared.map_err(|error| error.to_string());
-        if let Err(reason) = &prepared {
+        if let Err(error) = &prepared {
             let whom = format!("a program of client {}", program.session);
-            self.refusals.note(&whom, reason);
+            self.refusals.note(&whom, error);
         }
         lock(&session.programs).insert(hash, prepared, program.text.len());
     }
@@ -301,10 +304,10 @@ impl Sessions {
         let start = |(rank, rank_thread): (&u64, &RankThread)| {
             let (reports, rank) = (reports.clone(), *rank);
             let fault = match &job {
-                Err(reason) => {
+                Err(error) => {
                     // It will not run, but what was thrown away before is not needed either.
                     rank_thread.give(RankTask::Free(ids(&run.forget)));
-                    WireFault::refused(reason.clone())
+                    WireFault::refused(error.to_string())
                 }
                 Ok((job, most)) => {
                     let answer = move |fault| send_report(&reports, done(of, number, rank, fault));
@@ -355,9 +358,9 @@ impl HostedSession {
 
     /// The job of a run and the most bytes that it needs on any rank, or why there is none: every
     /// worker decides the same.
-    fn job(&self, key: u128, run: &wire::RunRequest) -> Result<(Arc<Job>, u64), String> {
+    fn job(&self, key: u128, run: &wire::RunRequest) -> Result<(Arc<Job>, u64), JobError> {
         let known = lock(&self.programs).get(&key).cloned();
-        let prepared = known.ok_or("a program that was not sent")??;
+        let prepared = known.ok_or(JobError::UnknownProgram)?.map_err(JobError::Program)?;
         let numbers: Option<Vec<Scalar>> = run
             .numbers
             .iter()
@@ -367,15 +370,13 @@ impl HostedSession {
             (run.numbers.len() + run.arguments.len(), prepared.executable.arguments.len());
         let (named, made) = (run.results.len(), prepared.executable.results.len());
         if got != takes || named != made {
-            return Err(format!(
-                "got {got} arguments and {named} results, expected {takes} and {made}"
-            ));
+            return Err(JobError::Counts { got, takes, named, made });
         }
         let job = Job {
             executable: Arc::clone(&prepared.executable),
             recipe: Arc::clone(&prepared.recipe),
             key,
-            parameters: numbers.ok_or("a number that is none")?,
+            parameters: numbers.ok_or(JobError::Number)?,
             arguments: ids(&run.arguments),
             results: ids(&run.results),
             forget: ids(&run.forget),
@@ -399,20 +400,24 @@ fn session_of(kind: &OrderKind) -> Option<u64> {
     }
 }
 
-/// What the side that waits for a connection says: it knows less than the side that connects.
-pub(crate) const NOT_CONNECTED: &str = "was not dialled by";
-
 /// Why a rank did not come together with the others of its world, in the names of workers.
-fn join_error(error: &NetError, names: &[String]) -> String {
+fn join_fault(error: &NetError, names: &[String]) -> WireFault {
     let NetError::Absent { rank, address, waited, reason, outgoing } = error else {
-        return error.to_string();
+        return WireFault::execution("", error.to_string());
     };
     let (name, seconds) = (names.get(*rank).map_or("", String::as_str), waited.as_secs());
     match outgoing {
-        true => format!(
-            "cannot reach worker `{name}` (rank {rank}) at {address} within {seconds} s: {reason}"
+        true => WireFault::execution(
+            "",
+            format!(
+                "cannot reach worker `{name}` (rank {rank}) at {address} within {seconds} s: {reason}"
+            ),
         ),
-        false => format!("{NOT_CONNECTED} worker `{name}` (rank {rank}) within {seconds} s"),
+        false => {
+            let text =
+                format!("was not dialled by worker `{name}` (rank {rank}) within {seconds} s");
+            WireFault::execution("", text).caused(FaultCause::NotConnected)
+        }
     }
 }
 

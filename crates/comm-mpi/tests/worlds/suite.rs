@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pantile_comm::conformance::{self, CaseBody, ConformanceCase, cases};
+use pantile_comm::conformance::{self, CaseBody, CaseError, ConformanceCase, cases};
 use pantile_comm::{Failure, Options, Transport};
 use pantile_comm_mpi::Mpi;
 use pantile_comm_mpi::relaunch::{LaunchOutput, relaunch, usable_sizes};
@@ -74,7 +74,8 @@ pub(super) fn keeps() {
         let CaseBody::Keeps(body) = case.body else { continue };
         let verdict = conformance::synchronise(&mut transport).and_then(|()| body(&mut transport));
         say(case.name, &transport, &verdict);
-        if let Err(reason) = verdict {
+        if let Err(error) = verdict {
+            let reason = error.to_string();
             transport.abort(Failure { culprit: transport.rank(), call: None, reason });
             return;
         }
@@ -92,12 +93,13 @@ pub(super) fn ends(name: &str) {
     let transport = slot.lock().expect("nobody panics with it").take();
     let mut transport = transport.expect("a case drops its transport");
     say(name, &*transport, &verdict);
-    if let Err(reason) = verdict {
+    if let Err(error) = verdict {
+        let reason = error.to_string();
         transport.abort(Failure { culprit: transport.rank(), call: None, reason });
     }
 }
 
-fn say(name: &str, transport: &dyn Transport, verdict: &Result<(), String>) {
+fn say(name: &str, transport: &dyn Transport, verdict: &Result<(), CaseError>) {
     let (rank, failed) = (transport.rank(), transport.failure().is_some());
     match verdict {
         Ok(()) => println!("ok {name} {rank}{}", if failed { ", the world failed" } else { "" }),

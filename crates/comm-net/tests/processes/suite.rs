@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pantile_comm::conformance::{self, CaseBody, ConformanceCase, cases};
+use pantile_comm::conformance::{self, CaseBody, CaseError, ConformanceCase, cases};
 use pantile_comm::{Failure, Options, Transport};
 use pantile_comm_net::ListenerOptions;
 
@@ -59,7 +59,8 @@ pub(super) fn keeps() {
         let CaseBody::Keeps(body) = case.body else { continue };
         let verdict = conformance::synchronise(&mut net).and_then(|()| body(&mut net));
         say(case.name, &verdict);
-        if let Err(reason) = verdict {
+        if let Err(error) = verdict {
+            let reason = error.to_string();
             net.abort(Failure { culprit: net.rank(), call: None, reason });
             return;
         }
@@ -75,7 +76,7 @@ pub(super) fn ends(name: &str) {
     say(name, &body(Box::new(net)));
 }
 
-fn say(name: &str, verdict: &Result<(), String>) {
+fn say(name: &str, verdict: &Result<(), CaseError>) {
     match verdict {
         Ok(()) => println!("ok {name}"),
         Err(reason) => println!("wrong {name}: {reason}"),

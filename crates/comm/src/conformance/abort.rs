@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::error::Claim;
 use super::subject::{CaseVerdict, Subject, claim};
 use super::{ANY, CaseBody, ConformanceCase, MANY, expect};
 use crate::{
@@ -51,7 +52,7 @@ fn failure(call: &CollectiveSignature) -> Failure {
 fn told(error: &CommError, rank: usize, call: &CollectiveSignature) -> CaseVerdict {
     expect::failed(error, rank, 0)?;
     let holds = matches!(error, CommError::Failed { failure, .. } if same(failure, call));
-    claim(holds, &format!("got {error:?}"))
+    claim(holds, Claim::Answer(Some(error.clone())))
 }
 
 fn same(failure: &Failure, call: &CollectiveSignature) -> bool {
@@ -165,14 +166,14 @@ fn nothing_works(mut transport: Box<dyn Transport>) -> CaseVerdict {
         transport.enter(&call)?;
         // To itself, so that it has come, and to a peer, and one that never comes.
         let (here, there) = (MemoryBlock::zeroed(5).whole(), MemoryBlock::zeroed(5).whole());
-        Ok([
+        Ok::<_, CommError>([
             transport.post_receive(rank, Tag(1), &here)?,
             transport.post_send(rank, Tag(1), &body)?,
             transport.post_send(right, Tag(3), &body)?,
             transport.post_receive(rank, Tag(2), &there)?,
         ])
     };
-    let tickets = post().map_err(|error: CommError| error.to_string());
+    let tickets = post();
     if rank == 0 {
         let tickets = tickets?;
         transport.abort(failure(&call));

@@ -1,5 +1,6 @@
 //! Absence: peers that have left, and peers that are busy with something else.
 
+use super::error::{Claim, ExpectedError};
 use super::subject::{CaseVerdict, Subject, claim};
 use super::{CaseBody, ConformanceCase, FEW, MANY, SHORT, expect};
 use crate::{
@@ -87,9 +88,9 @@ fn last_words(mut transport: Box<dyn Transport>) -> CaseVerdict {
         }
         _ => false,
     };
-    claim(holds(&error), &format!("expected that rank {last} has left, got {error:?}"))?;
+    claim(holds(&error), Claim::Error { expected: ExpectedError::Gone(last), got: error.clone() })?;
     let error = expect::error(transport.wait(long.ticket))?;
-    claim(holds(&error), &format!("expected that rank {last} has left, got {error:?}"))
+    claim(holds(&error), Claim::Error { expected: ExpectedError::Gone(last), got: error.clone() })
 }
 
 fn no_answer(mut transport: Box<dyn Transport>) -> CaseVerdict {
@@ -98,9 +99,9 @@ fn no_answer(mut transport: Box<dyn Transport>) -> CaseVerdict {
     if rank == last {
         return Ok(());
     }
-    transport.enter(&call).map_err(|error| error.to_string())?;
+    transport.enter(&call)?;
     let room = MemoryBlock::zeroed(1).whole();
-    let ticket = transport.post_receive(last, Tag(0), &room).map_err(|error| error.to_string())?;
+    let ticket = transport.post_receive(last, Tag(0), &room)?;
     // The runner of the case ends it if the answer is always no.
     let error = loop {
         match transport.is_done(ticket) {
@@ -151,7 +152,7 @@ fn chain(transport: Box<dyn Transport>) -> CaseVerdict {
     let before = CollectiveSignature::here("barrier before the chain", 0);
     let barrier = world.barrier(&before);
     if rank == last {
-        return barrier.map_err(|error| error.to_string());
+        return Ok(barrier?);
     }
     if let Err(error) = barrier {
         // Others found out before this rank was through.
@@ -204,16 +205,18 @@ fn busy(
             let named = *teller == rank && *late == peer && expect::is(call, &calls[mine]);
             let elsewhere = if peer == 1 { &calls[1] } else { &calls[0] };
             let known = busy.as_ref().is_none_or(|busy| expect::is(busy, elsewhere));
-            claim(named && known, &format!("got {error:?}"))?;
-            claim(*waited >= SHORT, &format!("waited only {waited:?} of {SHORT:?}"))?;
+            claim(named && known, Claim::Answer(Some(error.clone())))?;
+            claim(*waited >= SHORT, Claim::Impatient { waited: *waited, deadline: SHORT })?;
         }
         CommError::Failed { rank: teller, failure } => {
             // Ranks 0 and 1 are blamed by each other, and rank 0 by all others.
             let blamed = failure.culprit < 2;
             let holds = *teller == rank && blamed && failure.reason.contains("waited");
-            claim(holds, &format!("got {error:?}"))?;
+            claim(holds, Claim::Answer(Some(error.clone())))?;
         }
-        _ => claim(false, &format!("expected that rank {peer} is late, got {error:?}"))?,
+        _ => {
+            claim(false, Claim::Error { expected: ExpectedError::Late(peer), got: error.clone() })?
+        }
     }
     let culprit = world.failure().map_or(usize::MAX, |failure| failure.culprit);
     claim(culprit < 2, "the world has not failed")?;

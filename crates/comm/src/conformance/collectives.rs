@@ -1,5 +1,6 @@
 //! Collective calls: entering and leaving, rank and size, and ranks that do not exist.
 
+use super::error::{CaseError, Claim};
 use super::subject::{CaseVerdict, Subject, claim, text};
 use super::{ANY, CaseBody, ConformanceCase};
 use crate::{
@@ -83,9 +84,7 @@ fn across_lines(transport: &mut dyn Transport) -> CaseVerdict {
 
 fn no_such_rank(transport: &mut dyn Transport) -> CaseVerdict {
     let (rank, size) = (transport.rank(), transport.size());
-    transport
-        .enter(&CollectiveSignature::here("no such rank", 0))
-        .map_err(|error| error.to_string())?;
+    transport.enter(&CollectiveSignature::here("no such rank", 0))?;
     let slice = MemorySlice::copied_from(b"nobody");
     for peer in [size, size + 1, usize::MAX] {
         let expected = CommError::NoSuchRank { rank, peer, size };
@@ -95,14 +94,14 @@ fn no_such_rank(transport: &mut dyn Transport) -> CaseVerdict {
             transport.receive_any(peer, Tag(0)).err(),
         ];
         for error in refused {
-            claim(error.as_ref() == Some(&expected), &format!("got {error:?}"))?;
+            claim(error.as_ref() == Some(&expected), Claim::Answer(error))?;
         }
         let Some(windows) = transport.windows() else { continue };
         claim(!windows.is_exposed(peer), "a window of no rank")?;
         let refused =
             [windows.expose(peer, &MemoryBlock::zeroed(1)).err(), windows.acquire(peer).err()];
         for error in refused {
-            claim(error.as_ref() == Some(&expected), &format!("got {error:?}"))?;
+            claim(error.as_ref() == Some(&expected), Claim::Answer(error))?;
         }
     }
     transport.leave();
@@ -114,7 +113,7 @@ fn good_end(transport: Box<dyn Transport>) -> CaseVerdict {
     let mut world = Communicator::new(transport);
     let (rank, size) = (world.rank(), world.size());
     for round in 0..20 {
-        let told = |error: CommError| format!("round {round}: {error}");
+        let told = |error: CommError| CaseError::Round { round, error };
         world.barrier(&CollectiveSignature::here("barrier", round)).map_err(told)?;
         let call = CollectiveSignature::here("all to all", round);
         let bodies = world.operation(&call, |operation| {
@@ -127,8 +126,6 @@ fn good_end(transport: Box<dyn Transport>) -> CaseVerdict {
             claim(*body == text(from, rank, 0, 5 * rank), "another body")?;
         }
     }
-    world
-        .barrier(&CollectiveSignature::here("last barrier", 0))
-        .map_err(|error| error.to_string())?;
+    world.barrier(&CollectiveSignature::here("last barrier", 0))?;
     claim(world.failure().is_none(), "a failure at a good end")
 }

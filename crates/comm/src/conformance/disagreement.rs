@@ -1,5 +1,6 @@
 //! Disagreement: ranks that meet in different calls, or with different lengths.
 
+use super::error::{Claim, ExpectedError};
 use super::subject::{CaseVerdict, claim};
 use super::{CaseBody, ConformanceCase, MANY, expect};
 use crate::{
@@ -126,14 +127,20 @@ fn found_by_one(
     if world.rank() == 1 {
         let holds = matches!(error, CommError::Disagreement { rank: 1, here, peer: 0, there }
             if expect::is(here, one) && expect::is(there, zero));
-        claim(holds, &format!("expected a disagreement of {one} and {zero}, got {error:?}"))?;
+        claim(
+            holds,
+            Claim::Error {
+                expected: ExpectedError::Disagreement([one.to_string(), zero.to_string()]),
+                got: error.clone(),
+            },
+        )?;
     } else {
         expect::failed(error, world.rank(), 1)?;
         let told = world.failure().is_some_and(|failure| {
             let known = failure.call.as_ref().is_none_or(|call| expect::is(call, one));
             known && failure.reason.contains("disagree")
         });
-        claim(told, &format!("rank 1 failed, but why? {:?}", world.failure()))?;
+        claim(told, Claim::Reason { culprit: 1, known: world.failure() })?;
     }
     expect::ended(world, 1)
 }
@@ -157,13 +164,13 @@ fn both_ways(transport: Box<dyn Transport>) -> CaseVerdict {
             let (mine, other) = (usize::from(rank != 0), usize::from(rank == 0));
             let holds = *finder == rank && (rank == 0) != (*peer == 0);
             let named = expect::is(here, &calls[mine]) && expect::is(there, &calls[other]);
-            claim(holds && named, &format!("got {error:?}"))?;
+            claim(holds && named, Claim::Answer(Some(error.clone())))?;
         }
         CommError::Failed { rank: teller, failure } => {
             let holds = *teller == rank && failure.reason.contains("disagree");
-            claim(holds, &format!("got {error:?}"))?;
+            claim(holds, Claim::Answer(Some(error.clone())))?;
         }
-        _ => claim(false, &format!("got {error:?}"))?,
+        _ => claim(false, Claim::Answer(Some(error.clone())))?,
     }
     let known = world.failure();
     let culprit = known.map_or(size, |failure| failure.culprit);
@@ -199,7 +206,13 @@ fn wrong_length(transport: Box<dyn Transport>, room: usize, sent: usize) -> Case
     if rank == 1 {
         let holds = matches!(&error, CommError::Length { rank: 1, call: told, peer: 0, expected, got }
             if expect::is(told, &call) && (*expected, *got) == (room.bytes(), sent));
-        claim(holds, &format!("expected a wrong length, got {error:?}"))?;
+        claim(
+            holds,
+            Claim::Error {
+                expected: ExpectedError::Length { body: sent, room: room.bytes() },
+                got: error.clone(),
+            },
+        )?;
     } else {
         expect::failed(&error, rank, 1)?;
     }

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use super::error::CaseError;
 use super::subject::Subject;
 use super::{CaseBody, ConformanceCase, SHORT, cases};
 use crate::outcome::panic_message;
@@ -29,7 +30,7 @@ pub struct ConformanceFailure {
     /// The rank that found it; all ranks that did not end, if it hangs.
     pub ranks: Vec<Rank>,
     /// What happened.
-    pub reason: String,
+    pub reason: CaseError,
 }
 
 impl fmt::Display for ConformanceFailure {
@@ -43,7 +44,7 @@ impl fmt::Display for ConformanceFailure {
 ///
 /// # Errors
 /// If the world is not healthy.
-pub fn synchronise(transport: &mut dyn Transport) -> Result<(), String> {
+pub fn synchronise(transport: &mut dyn Transport) -> Result<(), CaseError> {
     let mut subject = Subject::new(transport);
     let (rank, size) = (subject.rank(), subject.size());
     subject.enter(&CollectiveSignature::here("between two cases", 0))?;
@@ -89,7 +90,7 @@ pub fn check(
 struct CaseResult {
     rank: Rank,
     index: usize,
-    verdict: Result<(), String>,
+    verdict: Result<(), CaseError>,
 }
 
 /// Runs cases in one world up to the first that fails; how many were run.
@@ -118,10 +119,10 @@ fn run_rank(cases: &[ConformanceCase], end: Box<dyn Transport>, reports: &Sender
         let body = || match (case.body, &mut kept) {
             (CaseBody::Keeps(body), Some(end)) => keep(body, &mut **end),
             (CaseBody::Ends(body), end) => body(end.take().expect("an ending case is alone")),
-            (CaseBody::Keeps(_), None) => Err("the world has ended".to_owned()),
+            (CaseBody::Keeps(_), None) => Err(CaseError::WorldEnded),
         };
         let verdict = catch_unwind(AssertUnwindSafe(body))
-            .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))));
+            .unwrap_or_else(|panic| Err(CaseError::Panicked { message: panic_message(&*panic) }));
         if let (Err(reason), Some(end)) = (&verdict, &mut kept) {
             let reason = format!("case `{}` failed: {reason}", case.name);
             end.abort(Failure { culprit: rank, call: None, reason });
@@ -136,13 +137,13 @@ fn run_rank(cases: &[ConformanceCase], end: Box<dyn Transport>, reports: &Sender
 }
 
 fn keep(
-    body: fn(&mut dyn Transport) -> Result<(), String>,
+    body: fn(&mut dyn Transport) -> Result<(), CaseError>,
     end: &mut dyn Transport,
-) -> Result<(), String> {
+) -> Result<(), CaseError> {
     synchronise(end)?;
     body(end)?;
     match end.failure() {
-        Some(failure) => Err(format!("the world should be healthy, but {failure}")),
+        Some(failure) => Err(CaseError::Unhealthy(failure)),
         None => Ok(()),
     }
 }
@@ -162,7 +163,7 @@ fn judge(
         let Ok(report) = reports.recv_timeout(HANG_TIMEOUT) else {
             let ranks: Vec<Rank> = (0..size).filter(|&rank| active[rank]).collect();
             let index = ranks.iter().map(|&rank| passed[rank]).min().unwrap_or(0);
-            let reason = format!("nothing happened for {HANG_TIMEOUT:?}");
+            let reason = CaseError::Silent { waited: HANG_TIMEOUT };
             found.push(ConformanceFailure { case: cases[index].name, size, ranks, reason });
             return index + 1;
         };
@@ -178,7 +179,7 @@ fn judge(
     broken.retain(|report| report.index == first);
     broken.sort_by_key(|report| report.rank);
     for CaseResult { rank, index, verdict } in broken {
-        let reason = verdict.err().unwrap_or_default();
+        let Err(reason) = verdict else { continue };
         found.push(ConformanceFailure { case: cases[index].name, size, ranks: vec![rank], reason });
     }
     first + 1

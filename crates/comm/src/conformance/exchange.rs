@@ -1,5 +1,6 @@
 //! Exchanges: rings, all to all, to oneself, much at once, and memory that stays as it was.
 
+use super::error::CaseError;
 use super::subject::{
     CaseVerdict, LENGTHS, ReceiveBuffer, Subject, claim, read, same, text, write,
 };
@@ -66,7 +67,7 @@ fn all_to_all(transport: &mut dyn Transport) -> CaseVerdict {
     let (rank, size) = (subject.rank(), subject.size());
     for (index, &bytes) in LENGTHS.iter().enumerate() {
         subject.enter(&CollectiveSignature::here("all to all", bytes as u64))?;
-        let rooms: Result<Vec<ReceiveBuffer>, String> =
+        let rooms: Result<Vec<ReceiveBuffer>, CaseError> =
             (0..size).map(|from| subject.room(from, 0, bytes)).collect();
         for to in 0..size {
             subject.send(to, 0, &text(rank, to, index, bytes))?;

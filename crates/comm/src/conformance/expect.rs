@@ -1,13 +1,16 @@
 //! Errors as the laws promise them.
 
-use super::subject::{CaseVerdict, claim};
+use super::error::{CaseError, Claim, ExpectedError};
+use super::subject::{CaseVerdict, claim, refuted};
 use crate::{CollectiveSignature, CommError, Communicator, Rank};
 
 /// What an operation returned where it had to fail.
 #[track_caller]
-pub(super) fn error<T>(result: Result<T, CommError>) -> Result<CommError, String> {
-    claim(result.is_err(), "this should have failed")?;
-    result.err().ok_or_else(String::new)
+pub(super) fn error<T>(result: Result<T, CommError>) -> Result<CommError, CaseError> {
+    match result {
+        Err(error) => Ok(error),
+        Ok(_) => Err(refuted("this should have failed")),
+    }
 }
 
 /// True if a call came over the wire, or another way, as it was.
@@ -24,7 +27,7 @@ pub(super) fn is(got: &CollectiveSignature, expected: &CollectiveSignature) -> b
 pub(super) fn failed(error: &CommError, rank: Rank, culprit: Rank) -> CaseVerdict {
     let holds = matches!(error, CommError::Failed { rank: teller, failure }
         if *teller == rank && failure.culprit == culprit && !failure.reason.is_empty());
-    claim(holds, &format!("expected a failure of rank {culprit}, got {error:?}"))
+    claim(holds, Claim::Error { expected: ExpectedError::Failure(culprit), got: error.clone() })
 }
 
 /// `peer` has left: it was waited for in `call`, or another rank found out.
@@ -38,7 +41,7 @@ pub(super) fn gone(
     match error {
         CommError::Gone { rank: teller, call: told, peer: left } => {
             let holds = (*teller, *left) == (rank, peer) && is(told, call);
-            claim(holds, &format!("expected that rank {peer} has left, got {error:?}"))
+            claim(holds, Claim::Error { expected: ExpectedError::Gone(peer), got: error.clone() })
         }
         _ => failed(error, rank, peer),
     }
@@ -49,7 +52,7 @@ pub(super) fn gone(
 pub(super) fn ended(world: &mut Communicator, culprit: Rank) -> CaseVerdict {
     let known = world.failure();
     let holds = known.as_ref().is_some_and(|failure| failure.culprit == culprit);
-    claim(holds, &format!("expected a failure of rank {culprit}, got {known:?}"))?;
+    claim(holds, Claim::KnownFailure { culprit, known })?;
     let rank = world.rank();
     let next = error(world.barrier(&CollectiveSignature::here("after the end", 0)))?;
     failed(&next, rank, culprit)

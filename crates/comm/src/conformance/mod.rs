@@ -31,6 +31,7 @@ mod absence;
 mod collectives;
 mod disagreement;
 mod drive;
+mod error;
 mod exchange;
 mod expect;
 mod order;
@@ -43,6 +44,7 @@ use std::time::Duration;
 use crate::Transport;
 
 pub use drive::{ConformanceFailure, check, synchronise};
+pub use error::{CaseError, Claim, ExpectedError};
 
 /// The deadline of all worlds for [`CaseBody::Ends`] cases: long enough for a busy machine, short
 /// enough to be waited for.
@@ -63,9 +65,9 @@ pub struct ConformanceCase {
 #[derive(Clone, Copy, Debug)]
 pub enum CaseBody {
     /// Leaves a healthy world without messages behind.
-    Keeps(fn(&mut dyn Transport) -> Result<(), String>),
+    Keeps(fn(&mut dyn Transport) -> Result<(), CaseError>),
     /// Owns its end; dropping it means leaving the world, which may have failed by then.
-    Ends(fn(Box<dyn Transport>) -> Result<(), String>),
+    Ends(fn(Box<dyn Transport>) -> Result<(), CaseError>),
 }
 
 /// Sizes for cases that work with any number of ranks.

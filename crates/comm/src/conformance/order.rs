@@ -1,5 +1,6 @@
 //! Order: messages of one channel follow each other, channels do not wait for each other.
 
+use super::error::CaseError;
 use super::subject::{CaseVerdict, LENGTHS, ReceiveBuffer, Subject, claim, text};
 use super::{ANY, CaseBody, ConformanceCase, MANY};
 use crate::sim::generator::Generator;
@@ -120,7 +121,7 @@ fn peers(transport: &mut dyn Transport) -> CaseVerdict {
     subject.enter(&CollectiveSignature::here("peers", 0))?;
     let bytes = 5000;
     if rank == 0 {
-        let rooms: Result<Vec<ReceiveBuffer>, String> =
+        let rooms: Result<Vec<ReceiveBuffer>, CaseError> =
             (1..size).map(|from| subject.room(from, 1, bytes)).collect();
         // The last one asked for comes first.
         for (from, room) in (1..size).zip(&rooms?).rev() {

@@ -3,6 +3,7 @@
 
 use std::panic::Location;
 
+use super::error::{CaseError, Claim};
 use crate::sim::generator::{Generator, mix};
 use crate::{
     CollectiveSignature, CommError, IoVec, MemoryBlock, MemorySlice, Rank, Tag, Ticket, Transport,
@@ -10,7 +11,7 @@ use crate::{
 };
 
 /// What a case reports about one rank.
-pub(super) type CaseVerdict = Result<(), String>;
+pub(super) type CaseVerdict = Result<(), CaseError>;
 
 /// Lengths of bodies around everything that a transport may treat in its own way: nothing, a byte,
 /// a packet with and without its envelope, a page, more than fits into any buffer.
@@ -103,7 +104,7 @@ impl<'a> Subject<'a> {
         from: Rank,
         tag: u16,
         bytes: usize,
-    ) -> Result<ReceiveBuffer, String> {
+    ) -> Result<ReceiveBuffer, CaseError> {
         self.post_receive_into(from, tag, &MemoryBlock::zeroed(bytes).whole())
     }
 
@@ -114,7 +115,7 @@ impl<'a> Subject<'a> {
         from: Rank,
         tag: u16,
         room: &MemorySlice,
-    ) -> Result<ReceiveBuffer, String> {
+    ) -> Result<ReceiveBuffer, CaseError> {
         let ticket = told(self.transport.post_receive(from, Tag(tag), room))?;
         Ok(ReceiveBuffer { ticket, slice: room.clone() })
     }
@@ -127,7 +128,7 @@ impl<'a> Subject<'a> {
     }
 
     #[track_caller]
-    pub(super) fn is_done(&mut self, ticket: Ticket) -> Result<bool, String> {
+    pub(super) fn is_done(&mut self, ticket: Ticket) -> Result<bool, CaseError> {
         told(self.transport.is_done(ticket))
     }
 
@@ -157,32 +158,35 @@ pub(super) struct ReceiveBuffer {
 
 /// What a call returned, or where it failed.
 #[track_caller]
-pub(super) fn told<T>(result: Result<T, CommError>) -> Result<T, String> {
+pub(super) fn told<T>(result: Result<T, CommError>) -> Result<T, CaseError> {
     let place = Location::caller();
-    result.map_err(|error| format!("line {} of {}: {error}", place.line(), place.file()))
+    result.map_err(|error| CaseError::CallAt { line: place.line(), file: place.file(), error })
 }
 
 /// A claim about what was seen.
 #[track_caller]
-pub(super) fn claim(holds: bool, what: &str) -> CaseVerdict {
+pub(super) fn claim(holds: bool, what: impl Into<Claim>) -> CaseVerdict {
+    if holds { Ok(()) } else { Err(refuted(what)) }
+}
+
+/// A claim that does not hold.
+#[track_caller]
+pub(super) fn refuted(what: impl Into<Claim>) -> CaseError {
     let place = Location::caller();
-    match holds {
-        true => Ok(()),
-        false => Err(format!("line {} of {}: {what}", place.line(), place.file())),
-    }
+    CaseError::Claim { line: place.line(), file: place.file(), claim: Box::new(what.into()) }
 }
 
 /// Compares bytes, and says where they differ.
 #[track_caller]
 pub(super) fn same(got: &[u8], expected: &[u8]) -> CaseVerdict {
     if got.len() != expected.len() {
-        return claim(false, &format!("got {} bytes, expected {}", got.len(), expected.len()));
+        return claim(false, Claim::Length { got: got.len(), expected: expected.len() });
     }
     let differs = got.iter().zip(expected).position(|(got, expected)| got != expected);
     match differs {
         Some(at) => {
-            let what = format!("byte {at} of {} is {}, not {}", got.len(), got[at], expected[at]);
-            claim(false, &what)
+            let (got, bytes, expected) = (got[at], got.len(), expected[at]);
+            claim(false, Claim::Byte { at, bytes, got, expected })
         }
         None => Ok(()),
     }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::error::{Claim, ExpectedError};
 use super::subject::{CaseVerdict, LENGTHS, Subject, claim, read, same, text, told, write};
 use super::{ANY, CaseBody, ConformanceCase, MANY, expect};
 use crate::{
@@ -231,7 +232,10 @@ fn misfits(transport: Box<dyn Transport>, room: usize, body: usize) -> CaseVerdi
     if rank == 1 {
         let holds = matches!(&error, CommError::Length { rank: 1, peer: 0, expected, got, .. }
             if (*expected, *got) == (room, body));
-        claim(holds, &format!("expected {body} bytes in a room of {room}, got {error:?}"))?;
+        claim(
+            holds,
+            Claim::Error { expected: ExpectedError::Length { body, room }, got: error.clone() },
+        )?;
     } else {
         expect::failed(&error, rank, 1)?;
     }
@@ -251,7 +255,7 @@ fn refused(transport: &mut dyn Transport) -> CaseVerdict {
     let room = subject.transport.post_receive_vectored(right, Tag(1), &body);
     for answer in [sent, room] {
         let told = matches!(&answer, Err(CommError::Backend { .. }));
-        claim(told, &format!("expected a refusal, got {answer:?}"))?;
+        claim(told, Claim::Refusal(answer.map(drop)))?;
     }
     subject.send_slice(right, 1, &MemorySlice::copied_from(b"on"))?;
     let left = subject.left();

@@ -1,5 +1,6 @@
 //! Windows: peers see what is shown, and nothing of what comes after closing.
 
+use super::error::CaseError;
 use super::subject::{CaseVerdict, Subject, claim, read, same, text, told, write};
 use super::{CaseBody, ConformanceCase, MANY};
 use crate::{CollectiveSignature, MemoryBlock, Transport};
@@ -63,7 +64,7 @@ fn all_to_all(transport: &mut dyn Transport) -> CaseVerdict {
             told(windows.expose(to, &memory))?;
         }
         // All reads at once: every window is independent of the others.
-        let seen: Result<Vec<MemoryBlock>, String> =
+        let seen: Result<Vec<MemoryBlock>, CaseError> =
             others.iter().map(|&from| told(windows.acquire(from))).collect();
         for (&from, seen) in others.iter().zip(&seen?) {
             let copy = read(&seen.slice(rank * 100, 100));

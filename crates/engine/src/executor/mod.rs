@@ -127,8 +127,8 @@ pub trait Executor: Send {
         Ok(())
     }
 
-    /// The elements that hosted ranks have of an array. Remote executors fetch only those of `wanted`
-    /// ranks.
+    /// The elements that `wanted` ranks have of an array; an executor that has few ranks may give those of
+    /// all of them.
     ///
     /// # Errors
     /// If they do not arrive.

@@ -2,16 +2,16 @@
 
 use pantile_lanes::{DType, promote};
 
-use super::{broadcast, shape_text};
+use super::{ShapeError, TypeError, broadcast};
 use crate::Dim;
 
 /// The type of the elements of a product, and the type that it is computed in.
 ///
 /// # Errors
 /// If both operands are truth values.
-pub fn matmul_dtype(left: DType, right: DType) -> Result<DType, String> {
+pub fn matmul_dtype(left: DType, right: DType) -> Result<DType, TypeError> {
     match promote(left, right) {
-        DType::Bool => Err("matmul is not defined for elements of type bool".to_owned()),
+        DType::Bool => Err(TypeError::NotDefined { what: "matmul", of: DType::Bool }),
         dtype => Ok(dtype),
     }
 }
@@ -21,23 +21,17 @@ pub fn matmul_dtype(left: DType, right: DType) -> Result<DType, String> {
 ///
 /// # Errors
 /// If an operand has no axis, the contracted axes have unequal lengths, or the others do not go together.
-pub fn matmul_shape(left: &[Dim], right: &[Dim]) -> Result<Vec<Dim>, String> {
+pub fn matmul_shape(left: &[Dim], right: &[Dim]) -> Result<Vec<Dim>, ShapeError> {
     if left.is_empty() || right.is_empty() {
-        return Err(format!(
-            "got operands of {} and {} axes, expected at least 1 each",
-            left.len(),
-            right.len()
-        ));
+        return Err(ShapeError::MatMulAxes { left: left.len(), right: right.len() });
     }
     let (one, other) = (left.len() - 1, right.len().saturating_sub(2));
     if let (Some(terms), Some(got)) = (left[one], right[other])
         && terms != got
     {
-        return Err(format!(
-            "got shapes {} and {}: axis {one} of the left has {terms} elements, axis {other} of the right {got}, expected equally many",
-            shape_text(left),
-            shape_text(right)
-        ));
+        let (left, right) = (left.to_vec(), right.to_vec());
+        let (axes, lengths) = ([one, other], [terms, got]);
+        return Err(ShapeError::Contracted { left, right, axes, lengths });
     }
     let outer = |shape: &[Dim]| shape[..shape.len().saturating_sub(2)].to_vec();
     let mut shape = broadcast(&[&outer(left), &outer(right)])?;

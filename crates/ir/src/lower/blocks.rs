@@ -6,8 +6,8 @@ use pantile_lanes::{Binary, Scalar};
 
 use super::expr::{ExprId, identity};
 use super::fetch::whole_region;
-use super::place::{self, Problem};
-use super::{Along, Lowering, Stretch};
+use super::place;
+use super::{Along, LowerErrorKind, Lowering, OperationError, Stretch};
 use crate::{Boundary, Operation};
 
 impl<'a> Lowering<'a> {
@@ -18,7 +18,7 @@ impl<'a> Lowering<'a> {
         points: &[Vec<i64>],
         weights: &[u64],
         boundary: Boundary,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let (dtype, shape) = (self.exprs[of].dtype, self.exprs[of].shape.clone());
         let zero = self.exprs.constant(Scalar::of(0f64), &[]);
         let zero = self.exprs.cast(zero, dtype);
@@ -61,7 +61,7 @@ impl<'a> Lowering<'a> {
         axis: usize,
         (low, high): (i64, i64),
         (boundary, zero): (Boundary, ExprId),
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         if low == 0 && high == 0 {
             return Ok(of);
         }
@@ -70,7 +70,7 @@ impl<'a> Lowering<'a> {
         let mut wide = shape.clone();
         wide[axis] += usize::try_from(low + high).unwrap_or(0);
         let mut padded = self.spread_to(zero, &wide)?;
-        let slot = self.plain_slot(of).ok_or("a padded array is in memory")?;
+        let slot = self.plain_slot(of).ok_or(OperationError::PaddedNotStored)?;
         let map: Vec<Option<(usize, Stretch)>> = shape
             .iter()
             .enumerate()
@@ -112,33 +112,32 @@ impl<'a> Lowering<'a> {
         operation: &'a Operation,
         name: &str,
         block: &[usize],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), LowerErrorKind> {
         const MOST: usize = 4096;
-        let callee =
-            self.program.function(name).ok_or_else(|| format!("there is no function @{name}"))?;
+        let unknown = || OperationError::UnknownFunction { name: name.to_owned() };
+        let callee = self.program.function(name).ok_or_else(unknown)?;
         let operands = self.operands(operation)?;
         let shape = self.exprs[operands[0]].shape.clone();
         if operands.iter().any(|expr| self.exprs[*expr].shape != shape)
             || block.len() != shape.len()
         {
-            return Err("arrays and blocks of map_blocks have different shapes".to_owned());
+            return Err(OperationError::BlockShapes.into());
         }
         let grid: Vec<usize> =
             shape.iter().zip(block).map(|(length, size)| length.div_ceil((*size).max(1))).collect();
         let count = grid.iter().product::<usize>();
         if count > MOST || self.calls > 8 {
-            return Err(format!(
-                "got {count} blocks, expected at most {MOST}, and calls at most 8 deep"
-            ));
+            return Err(OperationError::TooManyBlocks { got: count, limit: MOST }.into());
         }
         let operands: Vec<ExprId> =
             operands.into_iter().map(|expr| self.stored(expr)).collect::<Result<_, _>>()?;
         let mut results: Vec<ExprId> = Vec::new();
         for result in &operation.results {
-            let dtype = self.function.ty(*result).dtype().ok_or("a result has no elements")?;
-            let zero = Scalar::from_bytes(dtype, &vec![0; dtype.bytes()]).ok_or("no zero")?;
+            let dtype = self.function.ty(*result).dtype();
+            let dtype = dtype.ok_or(OperationError::BlockNoElements)?;
+            let zero = super::create::zero(dtype)?;
             let zero = self.exprs.constant(zero, &shape);
-            let first = self.plain_slot(operands[0]).ok_or("a mapped array is in memory")?;
+            let first = self.plain_slot(operands[0]).ok_or(OperationError::MappedNotStored)?;
             let home = self.slots[first.index()].home.clone();
             let slot = self.materialise(zero, Some(&home))?;
             results.push(self.exprs.slot(slot, dtype, &shape));
@@ -171,7 +170,7 @@ impl<'a> Lowering<'a> {
         callee: &'a crate::Function,
         arguments: &[ExprId],
         region: &[Stretch],
-    ) -> Result<Vec<ExprId>, Problem> {
+    ) -> Result<Vec<ExprId>, LowerErrorKind> {
         let shape: Vec<usize> = region.iter().map(|stretch| stretch.size).collect();
         let map: Vec<Along> = region
             .iter()

@@ -13,9 +13,10 @@ use pantile_plan::Totals;
 
 use super::expr::{ExprId, Kind};
 use super::fetch::{Access, whole_region};
-use super::place::{self, Problem};
+use super::place;
 use super::{
-    Along, Compute, Executable, Fold, LocalLoop, Lowering, Part, Read, SlotId, Step, Write,
+    Along, Compute, Executable, Fold, LocalLoop, LowerErrorKind, Lowering, OperationError, Part,
+    PlaceError, Read, SlotId, Step, Write,
 };
 use crate::{Dim, Place, Reduction, infer};
 
@@ -83,7 +84,7 @@ struct Factor {
 
 impl Lowering<'_> {
     /// The product of two arrays.
-    pub(crate) fn matmul(&mut self, left: ExprId, right: ExprId) -> Result<ExprId, Problem> {
+    pub(crate) fn matmul(&mut self, left: ExprId, right: ExprId) -> Result<ExprId, LowerErrorKind> {
         let of = |expr: ExprId| (self.exprs[expr].dtype, self.exprs[expr].shape.clone());
         let ((one, left_shape), (other, right_shape)) = (of(left), of(right));
         let dtype = infer::matmul_dtype(one, other)?;
@@ -132,7 +133,7 @@ impl Lowering<'_> {
         &mut self,
         expr: ExprId,
         (full, last, vector): (&[usize], [usize; 2], bool),
-    ) -> Result<Factor, Problem> {
+    ) -> Result<Factor, LowerErrorKind> {
         // Kernels read memory: what is computed is put there first.
         let expr = match self.exprs[expr].kind {
             Kind::Read(..) => expr,
@@ -161,11 +162,11 @@ impl Lowering<'_> {
         factors: [Factor; 2],
         full: &[usize],
         dtype: DType,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let seen = factors.map(|factor| self.exprs.view(factor.expr, &factor.axes, full));
         let read = |expr: ExprId| match &self.exprs[expr].kind {
             Kind::Read(slot, access) => Ok((*slot, access.clone())),
-            other => Err(format!("a factor is {other:?}, expected an array in memory")),
+            other => Err(OperationError::FactorNotStored { kind: format!("{other:?}") }),
         };
         let reads = [read(seen[0])?, read(seen[1])?];
         let (least, domain) = self.contract_domain(&reads, full)?;
@@ -183,7 +184,7 @@ impl Lowering<'_> {
         reads: [(SlotId, Access); 2],
         domain: &Distribution,
         (dtype, home): (DType, &Distribution),
-    ) -> Result<SlotId, Problem> {
+    ) -> Result<SlotId, LowerErrorKind> {
         let region = whole_region(domain.shape());
         let mut replaced: BTreeMap<(SlotId, Access), (SlotId, Access)> = BTreeMap::new();
         let mut remote: BTreeMap<SlotId, Vec<Access>> = BTreeMap::new();
@@ -208,7 +209,7 @@ impl Lowering<'_> {
         &self,
         reads: &[(SlotId, Access); 2],
         full: &[usize],
-    ) -> Result<(usize, Distribution), Problem> {
+    ) -> Result<(usize, Distribution), LowerErrorKind> {
         let last = full.len() - 1;
         let mut candidates: Vec<Distribution> = Vec::new();
         for (slot, access) in reads {
@@ -234,7 +235,7 @@ impl Lowering<'_> {
         };
         let best = candidates.into_iter().map(|domain| (moved(&domain), domain));
         let best = best.reduce(|best, next| if next.0 < best.0 { next } else { best });
-        let Some((least, best)) = best else { return Err("no place for a product".to_owned()) };
+        let (least, best) = best.ok_or(OperationError::NoProductPlace)?;
         // In a grid less moves where there are many ranks; whoever goes on with rows pays the way back.
         let result = without_last(&best)?;
         for grid in self.grids(full)? {
@@ -249,7 +250,7 @@ impl Lowering<'_> {
     }
 
     /// Rows and columns in blocks over all ranks: only rows, only columns, and both.
-    fn grids(&self, full: &[usize]) -> Result<Vec<Distribution>, Problem> {
+    fn grids(&self, full: &[usize]) -> Result<Vec<Distribution>, PlaceError> {
         let (rows, columns) = (full.len() - 3, full.len() - 2);
         let mut shapes = vec![[self.ranks, 1], [1, self.ranks]];
         let lengths = [full[rows], full[columns]];
@@ -259,10 +260,10 @@ impl Lowering<'_> {
         {
             shapes.push([one, other]);
         }
-        let text = |error: pantile_geometry::Error| error.to_string();
         let mut grids = Vec::new();
         for [down, across] in shapes {
-            let mesh = Mesh::new(&[("rows", down), ("columns", across)]).map_err(text)?;
+            let mesh =
+                Mesh::new(&[("rows", down), ("columns", across)]).map_err(PlaceError::from)?;
             let axes = (0..full.len()).map(|axis| match axis {
                 _ if axis == rows => Axis::block(&["rows"]),
                 _ if axis == columns => Axis::block(&["columns"]),
@@ -275,7 +276,7 @@ impl Lowering<'_> {
 }
 
 /// Rows as the one has them and columns as the other, if both are cut, over different axes of one mesh.
-fn both(one: &Distribution, other: &Distribution) -> Result<Option<Distribution>, Problem> {
+fn both(one: &Distribution, other: &Distribution) -> Result<Option<Distribution>, PlaceError> {
     let columns = one.ndim() - 2;
     let (mesh, maps) = (one.mesh(), place::axes(one));
     let column = &place::axes(other)[columns];
@@ -293,7 +294,7 @@ fn both(one: &Distribution, other: &Distribution) -> Result<Option<Distribution>
 }
 
 /// The same with the last axis cut nowhere.
-fn whole_last(domain: &Distribution) -> Result<Distribution, Problem> {
+fn whole_last(domain: &Distribution) -> Result<Distribution, PlaceError> {
     let mesh = domain.mesh();
     let mut described: Vec<Axis> =
         place::axes(domain).iter().map(|map| place::describe(map, mesh)).collect();
@@ -303,7 +304,7 @@ fn whole_last(domain: &Distribution) -> Result<Distribution, Problem> {
 }
 
 /// The same without the last axis.
-fn without_last(domain: &Distribution) -> Result<Distribution, Problem> {
+fn without_last(domain: &Distribution) -> Result<Distribution, PlaceError> {
     let (mesh, last) = (domain.mesh(), domain.ndim() - 1);
     let maps = place::axes(domain)[..last].iter();
     place::build(

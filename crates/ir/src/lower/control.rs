@@ -6,8 +6,8 @@ use pantile_lanes::{Binary, DType, Scalar};
 
 use super::expr::ExprId;
 use super::fetch::{Target, whole_region};
-use super::place::{self, Problem};
-use super::{Carried, Lowering, Repeat, SlotId, Step, Turns};
+use super::place;
+use super::{Carried, LoopError, LowerErrorKind, Lowering, Repeat, SlotId, Step, Turns};
 use crate::{Block, Index, Op, Operation, Value};
 
 /// Loops whose turns differ in what moves are written out; this many turns at most.
@@ -44,7 +44,7 @@ impl Range {
 
 impl<'a> Lowering<'a> {
     /// `scf.for`.
-    pub(crate) fn repeat_count(&mut self, operation: &'a Operation) -> Result<(), Problem> {
+    pub(crate) fn repeat_count(&mut self, operation: &'a Operation) -> Result<(), LowerErrorKind> {
         let block = &operation.blocks[0];
         let bounds: Vec<ExprId> = operation.operands[..3]
             .iter()
@@ -55,7 +55,7 @@ impl<'a> Lowering<'a> {
             .map(|expr| self.exprs.known(*expr).and_then(|value| value.get::<i64>()))
             .collect();
         if known[2].is_some_and(|step| step < 1) {
-            return Err(format!("got the step {}, expected at least 1", known[2].unwrap_or(0)));
+            return Err(LoopError::Step { got: known[2].unwrap_or(0) }.into());
         }
         let range = match known[..] {
             [Some(lower), Some(upper), Some(step)] => Some(Range { lower, upper, step }),
@@ -63,9 +63,7 @@ impl<'a> Lowering<'a> {
         };
         if shapes_depend(block, block.arguments[0]) {
             let Some(range) = range else {
-                return Err("slices depend on the counter of a loop whose bounds are not known \
-                            before the program runs"
-                    .to_owned());
+                return Err(LoopError::UnknownBounds.into());
             };
             return self.unrolled(operation, range);
         }
@@ -97,7 +95,7 @@ impl<'a> Lowering<'a> {
         bounds: &[ExprId],
         turns: Option<u64>,
         (each, step): (usize, i64),
-    ) -> Result<Vec<SlotId>, Problem> {
+    ) -> Result<Vec<SlotId>, LowerErrorKind> {
         let block = &operation.blocks[0];
         let mut slots = Vec::new();
         for bound in bounds {
@@ -112,7 +110,7 @@ impl<'a> Lowering<'a> {
         let outer = std::mem::take(&mut self.steps);
         let known = (self.made.clone(), self.copies.clone(), self.sums.clone());
         let first = self.slots.len();
-        let each = u64::try_from(each).map_err(|error| error.to_string())?;
+        let each = u64::try_from(each)?;
         let next = self.turns(block, (counter_expr, step), each, &current)?;
         let carried = self.carry(&initial, &current, &next, first)?;
         (self.made, self.copies, self.sums) = known;
@@ -132,7 +130,7 @@ impl<'a> Lowering<'a> {
         counter: (ExprId, i64),
         left: u64,
         current: &[SlotId],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), LowerErrorKind> {
         let block = &operation.blocks[0];
         self.bind(&block.arguments[1..], current);
         let last = self.turns(block, counter, left, current)?;
@@ -152,11 +150,11 @@ impl<'a> Lowering<'a> {
         (counter, step): (ExprId, i64),
         turns: u64,
         current: &[SlotId],
-    ) -> Result<Vec<ExprId>, Problem> {
+    ) -> Result<Vec<ExprId>, LowerErrorKind> {
         self.env.insert(block.arguments[0], counter);
         let mut next = self.block(block)?;
         for turn in 1..turns {
-            let turn = i64::try_from(turn).map_err(|error| error.to_string())?;
+            let turn = i64::try_from(turn)?;
             let more = self.exprs.constant(Scalar::of(turn * step), &[]);
             let at = self.binary(Binary::Add, counter, more, Some(DType::I64))?;
             self.env.insert(block.arguments[0], at);
@@ -175,13 +173,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// A loop written out turn by turn.
-    fn unrolled(&mut self, operation: &'a Operation, range: Range) -> Result<(), Problem> {
+    fn unrolled(&mut self, operation: &'a Operation, range: Range) -> Result<(), LowerErrorKind> {
         let block = &operation.blocks[0];
         let turns = range.turns().unwrap_or(u64::MAX);
         if turns > MOST_TURNS {
-            return Err(format!(
-                "slices depend on the counter of a loop of {turns} turns, expected at most {MOST_TURNS}"
-            ));
+            return Err(LoopError::TooManyTurns { turns, limit: MOST_TURNS }.into());
         }
         let mut carried: Vec<ExprId> = operation.operands[3..]
             .iter()
@@ -206,7 +202,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// `scf.while`.
-    pub(crate) fn repeat_while(&mut self, operation: &'a Operation) -> Result<(), Problem> {
+    pub(crate) fn repeat_while(&mut self, operation: &'a Operation) -> Result<(), LowerErrorKind> {
         let (before, after) = (&operation.blocks[0], &operation.blocks[1]);
         let initial = self.initial(&operation.operands)?;
         let current = self.current(&initial, &before.arguments);
@@ -214,7 +210,7 @@ impl<'a> Lowering<'a> {
         let known = (self.made.clone(), self.copies.clone(), self.sums.clone());
         let first = self.slots.len();
         let passed = self.block(before)?;
-        let (condition, passed) = passed.split_first().ok_or("the loop has no condition")?;
+        let (condition, passed) = passed.split_first().ok_or(LoopError::NoCondition)?;
         let condition = self.scalar_slot(*condition)?;
         let passed: Vec<SlotId> =
             passed.iter().map(|expr| self.materialise(*expr, None)).collect::<Result<_, _>>()?;
@@ -232,16 +228,16 @@ impl<'a> Lowering<'a> {
     }
 
     /// A scalar on every rank.
-    fn scalar_slot(&mut self, expr: ExprId) -> Result<SlotId, Problem> {
+    fn scalar_slot(&mut self, expr: ExprId) -> Result<SlotId, LowerErrorKind> {
         let home = place::everywhere(&[], self.ranks)?;
         if !self.exprs[expr].shape.is_empty() {
-            return Err("got an array, expected a scalar".to_owned());
+            return Err(LoopError::NotScalar.into());
         }
         self.materialise(expr, Some(&home))
     }
 
     /// The slots of the values that enter a loop.
-    fn initial(&mut self, values: &[Value]) -> Result<Vec<SlotId>, Problem> {
+    fn initial(&mut self, values: &[Value]) -> Result<Vec<SlotId>, LowerErrorKind> {
         let exprs: Vec<ExprId> =
             values.iter().map(|value| self.value(*value)).collect::<Result<_, _>>()?;
         exprs.into_iter().map(|expr| self.materialise(expr, None)).collect()
@@ -275,13 +271,10 @@ impl<'a> Lowering<'a> {
         current: &[SlotId],
         next: &[ExprId],
         first: usize,
-    ) -> Result<Vec<Carried>, Problem> {
+    ) -> Result<Vec<Carried>, LowerErrorKind> {
         if next.len() != current.len() {
-            return Err(format!(
-                "got {} values for the next turn, expected {}",
-                next.len(),
-                current.len()
-            ));
+            let (got, expected) = (next.len(), current.len());
+            return Err(LoopError::Values { got, expected }.into());
         }
         // In the order in which they were written: what is computed last may take the memory of
         // what the others have read.
@@ -302,10 +295,8 @@ impl<'a> Lowering<'a> {
             if shape != home.shape()
                 || self.exprs[*expr].dtype != self.slots[current_slot.index()].dtype
             {
-                return Err(format!(
-                    "a carried value of shape {:?} has shape {shape:?} for the next turn",
-                    home.shape()
-                ));
+                let (before, after) = (home.shape().to_vec(), shape.clone());
+                return Err(LoopError::Shape { before, after }.into());
             }
             let mut slot = self.materialise(*expr, Some(&home))?;
             let own = slot.index() >= first || current.contains(&slot);
@@ -323,7 +314,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A copy of a slot in another one of the same home.
-    fn copied(&mut self, slot: SlotId) -> Result<SlotId, Problem> {
+    fn copied(&mut self, slot: SlotId) -> Result<SlotId, LowerErrorKind> {
         let (dtype, home) = (self.slots[slot.index()].dtype, self.slots[slot.index()].home.clone());
         let expr = self.exprs.slot(slot, dtype, home.shape());
         let to = self.new_slot(dtype, home.clone());

@@ -2,19 +2,21 @@
 
 use pantile_lanes::{Binary, DType, Scalar};
 
-use super::Lowering;
 use super::expr::{ExprId, Kind};
-use super::place::Problem;
+use super::{LowerErrorKind, Lowering, OperationError};
 use crate::{Op, Operation, Value};
 
 impl Lowering<'_> {
-    pub(crate) fn declared_shape(&self, operation: &Operation) -> Result<Vec<usize>, Problem> {
+    pub(crate) fn declared_shape(
+        &self,
+        operation: &Operation,
+    ) -> Result<Vec<usize>, LowerErrorKind> {
         let shape = self.function.ty(operation.results[0]).shape();
         shape
             .iter()
             .copied()
             .collect::<Option<_>>()
-            .ok_or_else(|| "a length is not known".to_owned())
+            .ok_or_else(|| OperationError::UnknownLength.into())
     }
 
     /// Lengths given as operands, or those of the type.
@@ -22,7 +24,7 @@ impl Lowering<'_> {
         &self,
         operation: &Operation,
         given: &[Value],
-    ) -> Result<Vec<usize>, Problem> {
+    ) -> Result<Vec<usize>, LowerErrorKind> {
         let ndim = self.function.ty(operation.results[0]).shape().len();
         if given.len() < ndim {
             return self.declared_shape(operation);
@@ -31,14 +33,13 @@ impl Lowering<'_> {
             .iter()
             .map(|value| {
                 let length = self.index(*value)?;
-                usize::try_from(length)
-                    .map_err(|_| format!("got the length {length}, expected 0 or more"))
+                usize::try_from(length).map_err(|_| OperationError::Length { got: length }.into())
             })
             .collect()
     }
 
     /// What an operation makes from nothing; lives where its type says, if it says so.
-    pub(crate) fn creation(&mut self, operation: &Operation) -> Result<ExprId, Problem> {
+    pub(crate) fn creation(&mut self, operation: &Operation) -> Result<ExprId, LowerErrorKind> {
         let expr = self.created(operation)?;
         let ty = self.function.ty(operation.results[0]);
         let shape = self.exprs[expr].shape.clone();
@@ -49,13 +50,13 @@ impl Lowering<'_> {
         }
     }
 
-    pub(crate) fn created(&mut self, operation: &Operation) -> Result<ExprId, Problem> {
-        let dtype = self.wanted(operation).ok_or("the result has no elements")?;
+    pub(crate) fn created(&mut self, operation: &Operation) -> Result<ExprId, LowerErrorKind> {
+        let dtype = self.wanted(operation).ok_or(OperationError::NoElements)?;
         match &operation.op {
             Op::Create { value } => {
                 let lengths = operation.operands.len() - usize::from(*value);
                 let shape = self.lengths(operation, &operation.operands[..lengths])?;
-                let zero = Scalar::from_bytes(dtype, &vec![0; dtype.bytes()]).ok_or("no zero")?;
+                let zero = zero(dtype)?;
                 let of = match value {
                     true => self.operand(operation, operation.operands.len() - 1)?,
                     false => self.exprs.constant(zero, &[]),
@@ -77,7 +78,7 @@ impl Lowering<'_> {
             Op::Eye { k } => {
                 let shape = self.declared_shape(operation)?;
                 if shape.len() != 2 {
-                    return Err(format!("eye has {} axes, expected 2", shape.len()));
+                    return Err(OperationError::EyeAxes { got: shape.len() }.into());
                 }
                 let kind = Kind::Index { offset: -k, strides: vec![-1, 1] };
                 let index = self.exprs.add(kind, DType::I64, &shape);
@@ -97,20 +98,19 @@ impl Lowering<'_> {
                 let number = self.exprs.add(number, DType::F64, &shape);
                 match dtype {
                     DType::F32 | DType::F64 => Ok(self.exprs.cast(number, dtype)),
-                    other => Err(format!("random numbers of type {other}, expected f32 or f64")),
+                    dtype => Err(OperationError::RandomType { dtype }.into()),
                 }
             }
             Op::IndexAlong { axis } => {
                 let shape = self.declared_shape(operation)?;
                 let mut strides = vec![0; shape.len()];
-                *strides
-                    .get_mut(*axis)
-                    .ok_or_else(|| format!("got axis {axis}, expected one of {}", shape.len()))? =
-                    1;
+                let (number, ndim) = (i64::try_from(*axis)?, shape.len());
+                let none = OperationError::Axis { axis: number, ndim };
+                *strides.get_mut(*axis).ok_or(none)? = 1;
                 let index = self.exprs.add(Kind::Index { offset: 0, strides }, DType::I64, &shape);
                 Ok(self.exprs.cast(index, dtype))
             }
-            other => Err(format!("{other:?} makes nothing")),
+            other => Err(OperationError::NotCreation(Box::new(other.clone())).into()),
         }
     }
 
@@ -119,10 +119,9 @@ impl Lowering<'_> {
         operation: &Operation,
         endpoint: bool,
         dtype: DType,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let number = self.index(operation.operands[2])?;
-        let length = usize::try_from(number)
-            .map_err(|_| format!("got {number} elements, expected 0 or more"))?;
+        let length = usize::try_from(number).map_err(|_| OperationError::Count { got: number })?;
         let compute =
             if matches!(dtype, DType::C64 | DType::C128) { DType::C128 } else { DType::F64 };
         let (start, stop) = (self.operand(operation, 0)?, self.operand(operation, 1)?);
@@ -144,6 +143,12 @@ impl Lowering<'_> {
         }
         Ok(self.exprs.cast(value, dtype))
     }
+}
+
+/// The zero of a type.
+pub(super) fn zero(dtype: DType) -> Result<Scalar, OperationError> {
+    let zero = Scalar::from_bytes(dtype, &vec![0; dtype.bytes()]);
+    zero.ok_or(OperationError::NoZero { dtype })
 }
 
 /// Strides of the row-major number of an element.

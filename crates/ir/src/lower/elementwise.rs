@@ -3,14 +3,17 @@
 use pantile_lanes::{Binary, DType, Unary};
 
 use super::expr::{ExprId, Kind};
-use super::place::Problem;
-use super::{Along, Lowering};
+use super::{Along, LowerErrorKind, Lowering, OperationError};
 use crate::Operation;
-use crate::infer;
+use crate::infer::{self, ShapeError};
 
 impl Lowering<'_> {
     /// The expression seen at a larger shape, aligned at the last axes.
-    pub(crate) fn spread_to(&mut self, expr: ExprId, shape: &[usize]) -> Result<ExprId, Problem> {
+    pub(crate) fn spread_to(
+        &mut self,
+        expr: ExprId,
+        shape: &[usize],
+    ) -> Result<ExprId, LowerErrorKind> {
         if self.exprs[expr].shape == shape {
             return Ok(expr);
         }
@@ -19,7 +22,7 @@ impl Lowering<'_> {
         let again = self.exprs.depth(expr) == 0 || self.is_spread(expr);
         let expr = if smaller && !again { self.stored(expr)? } else { expr };
         let own = self.exprs[expr].shape.clone();
-        let lead = shape.len().checked_sub(own.len()).ok_or("more axes than the result has")?;
+        let lead = shape.len().checked_sub(own.len()).ok_or(OperationError::BroadcastAxes)?;
         let map: Vec<Along> = own
             .iter()
             .enumerate()
@@ -31,7 +34,7 @@ impl Lowering<'_> {
         Ok(self.exprs.view(expr, &map, shape))
     }
 
-    pub(crate) fn known_shape(&self, exprs: &[ExprId]) -> Result<Vec<usize>, Problem> {
+    pub(crate) fn known_shape(&self, exprs: &[ExprId]) -> Result<Vec<usize>, ShapeError> {
         let shapes: Vec<Vec<Option<usize>>> = exprs
             .iter()
             .map(|expr| self.exprs[*expr].shape.iter().copied().map(Some).collect())
@@ -44,13 +47,17 @@ impl Lowering<'_> {
         self.function.ty(*operation.results.first()?).dtype()
     }
 
-    pub(crate) fn operands(&self, operation: &Operation) -> Result<Vec<ExprId>, Problem> {
+    pub(crate) fn operands(&self, operation: &Operation) -> Result<Vec<ExprId>, OperationError> {
         operation.operands.iter().map(|value| self.value(*value)).collect()
     }
 
-    pub(crate) fn operand(&self, operation: &Operation, number: usize) -> Result<ExprId, Problem> {
+    pub(crate) fn operand(
+        &self,
+        operation: &Operation,
+        number: usize,
+    ) -> Result<ExprId, OperationError> {
         let value = operation.operands.get(number);
-        self.value(*value.ok_or_else(|| format!("operand {number} is missing"))?)
+        self.value(*value.ok_or(OperationError::MissingOperand { number })?)
     }
 
     pub(crate) fn unary(
@@ -58,7 +65,7 @@ impl Lowering<'_> {
         function: Unary,
         of: ExprId,
         wanted: Option<DType>,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let (compute, result) = infer::unary_types(function, self.exprs[of].dtype, wanted)?;
         let of = self.exprs.cast(of, compute);
         let shape = self.exprs[of].shape.clone();
@@ -71,7 +78,7 @@ impl Lowering<'_> {
         one: ExprId,
         other: ExprId,
         wanted: Option<DType>,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let pair = (self.exprs[one].dtype, self.exprs[other].dtype);
         let (compute, result) = infer::binary_types(function, pair, wanted)?;
         let shape = self.known_shape(&[one, other])?;
@@ -86,7 +93,7 @@ impl Lowering<'_> {
         yes: ExprId,
         no: ExprId,
         dtype: DType,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let shape = self.known_shape(&[which, yes, no])?;
         let (yes, no) = (self.exprs.cast(yes, dtype), self.exprs.cast(no, dtype));
         let which = self.spread_to(which, &shape)?;

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use pantile_geometry::{Axis, Distribution, Mesh};
+use pantile_geometry::{Axis, Distribution};
 use pantile_plan::Totals;
 
 use super::expr::{Compiler, ExprId, Kind, identity};
-use super::place::{self, Problem, Windows};
+use super::place::{self, Windows};
 use super::{
-    Along, Compute, Exchange, ExchangePart, Fold, Lowering, Move, Part, SlotId, Step, Stretch,
-    Write,
+    Along, Compute, Exchange, ExchangePart, Fold, LowerErrorKind, Lowering, Move, Part, PlaceError,
+    SlotId, Step, Stretch, Write,
 };
 use crate::Place;
 use pantile_lanes::DType;
@@ -48,11 +48,11 @@ impl Lowering<'_> {
         &mut self,
         id: ExprId,
         hint: Option<&Distribution>,
-    ) -> Result<SlotId, Problem> {
+    ) -> Result<SlotId, LowerErrorKind> {
         if let Some(slot) = self.plain_slot(id) {
             return match hint {
                 Some(home) if *home != self.slots[slot.index()].home => {
-                    self.moved(slot, home, "redistribute")
+                    Ok(self.moved(slot, home, "redistribute")?)
                 }
                 _ => Ok(slot),
             };
@@ -88,7 +88,7 @@ impl Lowering<'_> {
         slot: SlotId,
         home: &Distribution,
         name: &'static str,
-    ) -> Result<SlotId, Problem> {
+    ) -> Result<SlotId, PlaceError> {
         let home = place::plain(home)?;
         let (dtype, source) =
             (self.slots[slot.index()].dtype, self.slots[slot.index()].home.clone());
@@ -113,8 +113,8 @@ impl Lowering<'_> {
         &self,
         source: &Distribution,
         target: &Distribution,
-    ) -> Result<(), Problem> {
-        Totals::between(source, target).map(|_| ()).map_err(|error| error.to_string())
+    ) -> Result<(), PlaceError> {
+        Ok(Totals::between(source, target).map(|_| ())?)
     }
 
     /// A loop over `region` of `domain`; what it reads is fetched first.
@@ -124,7 +124,7 @@ impl Lowering<'_> {
         (domain, region): (&Distribution, Vec<Stretch>),
         reduced: &[usize],
         backgrounds: Vec<(SlotId, SlotId)>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), LowerErrorKind> {
         let ids: Vec<ExprId> = roots.iter().map(|(id, _)| *id).collect();
         let leaves = self.leaves(&ids);
         let mut replaced: BTreeMap<(SlotId, Access), (SlotId, Access)> = BTreeMap::new();
@@ -296,7 +296,7 @@ impl Lowering<'_> {
         accesses: Vec<Access>,
         (domain, region): (&Distribution, &[Stretch]),
         replaced: &mut BTreeMap<(SlotId, Access), (SlotId, Access)>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), LowerErrorKind> {
         // Reads of one shape are served by one copy of the box around them all.
         let mut groups: Vec<(Vec<TempAxis>, Vec<Access>)> = Vec::new();
         for access in accesses {
@@ -332,7 +332,7 @@ impl Lowering<'_> {
         access: Access,
         (domain, region): (&Distribution, &[Stretch]),
         replaced: &mut BTreeMap<(SlotId, Access), (SlotId, Access)>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), LowerErrorKind> {
         let axes: Vec<usize> = access
             .iter()
             .filter_map(|along| match along {
@@ -357,8 +357,7 @@ impl Lowering<'_> {
         let dtype = self.slots[slot.index()].dtype;
         let view = self.exprs.add(Kind::Read(slot, inner), dtype, &shape);
         // First in blocks, then dealt out as the domain is.
-        let mesh = Mesh::line(self.ranks).map_err(|error| error.to_string())?;
-        let blocks = Distribution::blocks(&shape, mesh).map_err(|error| error.to_string())?;
+        let blocks = place::blocks(&shape, self.ranks)?;
         let array = self.materialise(view, Some(&blocks))?;
         let parts: Vec<_> = used.iter().map(|axis| Some((*axis, region[*axis]))).collect();
         let target = place::follow(domain, &shape, &parts)?;
@@ -416,7 +415,7 @@ impl Lowering<'_> {
         slot: SlotId,
         axes: &[TempAxis],
         domain: &Distribution,
-    ) -> Result<Distribution, Problem> {
+    ) -> Result<Distribution, PlaceError> {
         let mesh = domain.mesh();
         let shape = self.slots[slot.index()].home.shape().to_vec();
         let names = |axis: usize| -> Vec<&str> {
@@ -435,7 +434,7 @@ impl Lowering<'_> {
     }
 
     /// A slot that holds a copy of part of another one.
-    fn temp_slot(&mut self, from: SlotId, target: Distribution) -> Result<SlotId, Problem> {
+    fn temp_slot(&mut self, from: SlotId, target: Distribution) -> Result<SlotId, PlaceError> {
         let key = (from, target.fingerprint());
         if let Some(slot) = self.copies.get(&key) {
             return Ok(*slot);
@@ -462,7 +461,7 @@ impl Lowering<'_> {
         &self,
         ids: &[ExprId],
         shape: &[usize],
-    ) -> Result<Distribution, Problem> {
+    ) -> Result<Distribution, PlaceError> {
         let leaves = self.leaves(ids);
         let mut candidates: Vec<Distribution> = Vec::new();
         for (slot, access) in &leaves {
@@ -521,7 +520,7 @@ impl Lowering<'_> {
     }
 
     /// An exchange of the halos that were asked for.
-    pub(crate) fn exchange(&self, slot: SlotId) -> Result<Exchange, Problem> {
+    pub(crate) fn exchange(&self, slot: SlotId) -> Result<Exchange, PlaceError> {
         let info = &self.slots[slot.index()];
         let part = ExchangePart {
             slot,
@@ -569,7 +568,7 @@ pub(super) fn followed(
     home: &Distribution,
     access: &[Along],
     shape: &[usize],
-) -> Result<Distribution, Problem> {
+) -> Result<Distribution, PlaceError> {
     let map: Vec<Option<(usize, Stretch)>> = (0..shape.len())
         .map(|out| {
             access.iter().enumerate().find_map(|(base, along)| match *along {

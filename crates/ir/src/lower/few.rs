@@ -10,9 +10,9 @@ use pantile_lanes::{Binary, DType, Scalar, SumTerms, Unary};
 
 use super::expr::{ExprId, Kind};
 use super::fetch::{Target, whole_region};
-use super::place::{self, Problem};
+use super::place;
 use super::reduce::Way;
-use super::{Along, Fold, Lowering, SlotId};
+use super::{Along, Fold, LowerErrorKind, Lowering, OperationError, SlotId};
 use crate::Reduction;
 
 /// Results below this number are made by a loop of their own as quickly.
@@ -34,7 +34,7 @@ impl Lowering<'_> {
         of: ExprId,
         way: &Way,
         fold: Fold,
-    ) -> Result<Option<ExprId>, Problem> {
+    ) -> Result<Option<ExprId>, LowerErrorKind> {
         let dtype = self.exprs[of].dtype;
         let function = match fold {
             Fold::Rounded(1) if matches!(dtype, DType::F32 | DType::F64) => None,
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         let Some(function) = function else {
             return Ok(Some(self.exprs.add(Kind::Sum(terms), dtype, &way.shape)));
         };
-        let (first, others) = terms.split_first().ok_or("no terms")?;
+        let (first, others) = terms.split_first().ok_or(OperationError::NoTerms)?;
         let mut all = *first;
         for term in others {
             all = self.binary(function, all, *term, Some(dtype))?;
@@ -64,7 +64,7 @@ impl Lowering<'_> {
         of: ExprId,
         way: &Way,
         which: Reduction,
-    ) -> Result<Option<ExprId>, Problem> {
+    ) -> Result<Option<ExprId>, LowerErrorKind> {
         let of = match self.exprs[of].dtype {
             DType::Bool => self.exprs.cast(of, DType::U8),
             _ => of,
@@ -135,7 +135,7 @@ impl Lowering<'_> {
         way: &Way,
         domain: &Distribution,
         (fold, slots): (Fold, Vec<SlotId>),
-    ) -> Result<(), Problem> {
+    ) -> Result<(), LowerErrorKind> {
         if !self.leaves_a_few(of, way, domain) {
             let roots = vec![(of, Target::Fold(fold, slots, None))];
             let region = whole_region(domain.shape());

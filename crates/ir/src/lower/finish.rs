@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::busy::Busy;
-use super::place::{self, Problem};
+use super::place;
 use super::steps::written;
-use super::{Executable, Lowering, Slot, SlotId, SlotInfo, Step, Turns};
+use super::{Executable, LowerErrorKind, Lowering, Slot, SlotId, SlotInfo, Step, Turns};
 use crate::Type;
 
 impl Lowering<'_> {
@@ -25,7 +25,7 @@ impl Lowering<'_> {
         &mut self,
         arguments: Vec<(SlotId, Type)>,
         results: Vec<(SlotId, Type)>,
-    ) -> Result<Executable, Problem> {
+    ) -> Result<Executable, LowerErrorKind> {
         let mut steps = std::mem::take(&mut self.steps);
         let mut computed = self.deepen(&mut steps);
         self.share(|slot| &mut slot.windows);
@@ -96,7 +96,7 @@ impl Lowering<'_> {
         steps: &mut Vec<Step>,
         defined: &mut BTreeSet<SlotId>,
         fresh: &mut BTreeSet<SlotId>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), LowerErrorKind> {
         let mut placed = Vec::with_capacity(steps.len());
         for mut step in steps.drain(..) {
             let mut needed = Vec::new();

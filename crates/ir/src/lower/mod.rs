@@ -14,6 +14,7 @@ mod cost;
 mod create;
 mod deep;
 mod elementwise;
+mod error;
 mod exchange;
 mod executable;
 mod expr;
@@ -42,6 +43,7 @@ use pantile_lanes::DType;
 
 pub use contract::Contract;
 pub use cost::{Cost, StepCost};
+pub use error::{LoopError, LowerError, LowerErrorKind, OperationError, PlaceError, StretchError};
 pub use executable::{
     Along, Carried, Compute, Exchange, ExchangePart, Executable, Finish, Fold, Move, Part, Product,
     Read, Repeat, Slot, SlotId, Step, Stretch, Turns, Write,
@@ -54,7 +56,7 @@ pub use team::{home_of, ranks_named};
 
 use crate::{Block, Function, Place, Program, Type, Value};
 use expr::{ExprId, Exprs};
-use place::{Problem, Windows};
+use place::Windows;
 use placed::Homes;
 
 /// Lengths at which lowering chooses another way, by name: tests draw sizes around them.
@@ -108,23 +110,6 @@ pub struct Lent {
     pub spent: bool,
 }
 
-/// Why a program cannot be lowered, and where that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LowerError {
-    /// What is wrong.
-    pub message: String,
-    /// Where.
-    pub place: Place,
-}
-
-impl std::fmt::Display for LowerError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
-    }
-}
-
-impl std::error::Error for LowerError {}
-
 /// Everything at once: values, lowering, fusion, shared memory.
 ///
 /// # Errors
@@ -150,11 +135,10 @@ pub fn compile(program: &Program, setting: &Setting) -> Result<Executable, Lower
 /// If something is not known before the program runs, or cannot live where the program says.
 pub fn lower(program: &Program, setting: &Setting) -> Result<Executable, LowerError> {
     let Some(function) = program.entry() else {
-        let message = "the program has no function".to_owned();
-        return Err(LowerError { message, place: Place::default() });
+        return Err(LowerErrorKind::NoFunction.at(Place::default()));
     };
     let mut lowering = Lowering::new(program, function, setting);
-    lowering.entry().map_err(|message| LowerError { message, place: lowering.place.clone() })
+    lowering.entry().map_err(|kind| kind.at(lowering.place.clone()))
 }
 
 /// A slot on its way.
@@ -236,9 +220,9 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn entry(&mut self) -> Result<Executable, Problem> {
+    fn entry(&mut self) -> Result<Executable, LowerErrorKind> {
         if self.ranks == 0 {
-            return Err("got 0 ranks, expected at least 1".to_owned());
+            return Err(LowerErrorKind::NoRanks);
         }
         let function = self.function;
         self.count_uses(&function.body, 0, &mut BTreeMap::new());
@@ -249,17 +233,14 @@ impl<'a> Lowering<'a> {
         self.finish(arguments, results)
     }
 
-    fn arguments(&mut self, function: &Function) -> Result<Vec<(SlotId, Type)>, Problem> {
+    fn arguments(&mut self, function: &Function) -> Result<Vec<(SlotId, Type)>, LowerErrorKind> {
         let given = self.setting.arguments.clone();
         if let Some(given) = &given
             && given.len() != function.body.arguments.len()
         {
-            return Err(format!(
-                "@{} takes {} arguments, got {}",
-                function.name,
-                function.body.arguments.len(),
-                given.len()
-            ));
+            let (got, expected) = (given.len(), function.body.arguments.len());
+            let function = function.name.clone();
+            return Err(LowerErrorKind::Arguments { function, got, expected });
         }
         let mut slots = Vec::new();
         for (number, value) in function.body.arguments.iter().enumerate() {
@@ -270,9 +251,7 @@ impl<'a> Lowering<'a> {
             };
             let shape: Option<Vec<usize>> = ty.shape().iter().copied().collect();
             let (Some(shape), Some(dtype)) = (shape, ty.dtype()) else {
-                return Err(format!(
-                    "argument {number} has lengths that are not known, expected all of them"
-                ));
+                return Err(LowerErrorKind::UnknownLengths { number });
             };
             let lent = self.setting.lent.as_ref().and_then(|list| list.get(number));
             let slot = match lent {
@@ -296,18 +275,16 @@ impl<'a> Lowering<'a> {
     }
 
     /// A declared type with the lengths of what is given.
-    fn bound(&self, number: usize, declared: &Type, given: &Type) -> Result<Type, Problem> {
+    fn bound(&self, number: usize, declared: &Type, given: &Type) -> Result<Type, LowerErrorKind> {
         let (want, got) = (declared.shape(), given.shape());
         let fits = want.len() == got.len()
             && want.iter().zip(got).all(|(want, got)| want.is_none() || want == got);
         if !fits || declared.dtype() != given.dtype() {
-            return Err(format!(
-                "argument {number}: got {} of {}, expected {} of {}",
-                crate::infer::shape_text(got),
-                given.dtype().map_or("no elements", DType::name),
-                crate::infer::shape_text(want),
-                declared.dtype().map_or("no elements", DType::name),
-            ));
+            return Err(LowerErrorKind::Argument {
+                number,
+                got: (got.to_vec(), given.dtype()),
+                expected: (want.to_vec(), declared.dtype()),
+            });
         }
         let mut ty = declared.clone();
         if let Type::Array(array) = &mut ty {
@@ -320,7 +297,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         function: &Function,
         results: &[ExprId],
-    ) -> Result<Vec<(SlotId, Type)>, Problem> {
+    ) -> Result<Vec<(SlotId, Type)>, LowerErrorKind> {
         let mut slots = Vec::new();
         for (expr, ty) in results.iter().zip(&function.results) {
             let shape = self.exprs[*expr].shape.clone();
@@ -338,8 +315,8 @@ impl<'a> Lowering<'a> {
         Ok(slots)
     }
 
-    fn auto(&self, shape: &[usize]) -> Result<Distribution, Problem> {
-        Distribution::auto(shape, self.cut_over()).map_err(|error| error.to_string())
+    fn auto(&self, shape: &[usize]) -> Result<Distribution, PlaceError> {
+        Distribution::auto(shape, self.cut_over()).map_err(PlaceError::Distribution)
     }
 
     /// The number of ranks over which arrays are cut that name no mesh.
@@ -348,17 +325,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// Lowers the operations of a block; gives what its last operation passes on.
-    fn block(&mut self, block: &'a Block) -> Result<Vec<ExprId>, Problem> {
+    fn block(&mut self, block: &'a Block) -> Result<Vec<ExprId>, LowerErrorKind> {
         for operation in &block.operations {
             if operation.place.line != 0 {
                 self.place = operation.place.clone();
             }
-            self.left = self.left.checked_sub(1).ok_or_else(|| {
-                format!(
-                    "loops that are written out turn by turn become more than {OPERATIONS_MAX} \
-                     operations"
-                )
-            })?;
+            let left = self.left.checked_sub(1);
+            self.left = left.ok_or(LowerErrorKind::TooManyOperations { limit: OPERATIONS_MAX })?;
             if let Some(values) = self.operation(operation)? {
                 return Ok(values);
             }

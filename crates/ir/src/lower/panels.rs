@@ -11,8 +11,10 @@ use super::contract::Contract;
 use super::expr::ExprId;
 use super::fetch::{Access, followed, whole_region};
 use super::local::{LocalLoop, LocalWrite, Memory, box_runs};
-use super::place::{self, Problem};
-use super::{Along, Executable, Lowering, Part, SlotId};
+use super::place;
+use super::{
+    Along, Executable, LowerErrorKind, Lowering, OperationError, Part, PlaceError, SlotId,
+};
 
 /// Terms of a panel.
 pub(super) const PANEL: usize = 256;
@@ -35,7 +37,7 @@ pub(super) struct Split {
 
 impl Split {
     /// The split that cuts the contracted axis about where a factor is cut; `None` if it is not.
-    fn of(domain: &Distribution) -> Result<Option<Self>, Problem> {
+    fn of(domain: &Distribution) -> Result<Option<Self>, PlaceError> {
         let (mesh, full) = (domain.mesh(), domain.shape());
         let (last, rows) = (full.len() - 1, full.len() - 3);
         let (map, terms) = (&place::axes(domain)[last], full[last]);
@@ -73,7 +75,7 @@ impl Lowering<'_> {
         reads: &[(SlotId, Access); 2],
         full: &[usize],
         least: usize,
-    ) -> Result<Option<Split>, Problem> {
+    ) -> Result<Option<Split>, LowerErrorKind> {
         let region = whole_region(full);
         let (mut best, mut least) = (None, least);
         for (slot, access) in reads {
@@ -98,14 +100,14 @@ impl Lowering<'_> {
         reads: [(SlotId, Access); 2],
         split: &Split,
         dtype: DType,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let made = self.contract_at(reads, &split.domain, (dtype, &split.made))?;
         let slot = self.moved(made, &split.added, "reduce")?;
         let shape = split.added.shape().to_vec();
         let panels = self.exprs.slot(slot, dtype, &shape);
         let mut sum: Option<ExprId> = None;
         for number in 0..shape[0] {
-            let fixed = Along::Fixed(i64::try_from(number).map_err(|error| error.to_string())?);
+            let fixed = Along::Fixed(i64::try_from(number)?);
             let moves = (0..shape.len() - 1).map(|axis| Along::Moves { axis, offset: 0, step: 1 });
             let map: Vec<Along> = std::iter::once(fixed).chain(moves).collect();
             let panel = self.exprs.view(panels, &map, &shape[1..]);
@@ -115,7 +117,7 @@ impl Lowering<'_> {
             };
             sum = Some(if number % ADDED == ADDED - 1 { self.stored(next)? } else { next });
         }
-        sum.ok_or_else(|| "got no panels, expected at least 2".to_owned())
+        Ok(sum.ok_or(OperationError::NoPanels)?)
     }
 }
 

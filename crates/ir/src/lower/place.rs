@@ -3,13 +3,10 @@
 
 use pantile_geometry::{Axis, AxisMap, Cut, Cuts, Distribution, Mesh};
 
-use super::{Along, Stretch};
+use super::{Along, PlaceError, Stretch};
 
 /// A half-open interval of indices for each coordinate along an axis.
 pub(crate) type Windows = Vec<(i64, i64)>;
-
-/// What went wrong with a distribution, as a sentence.
-pub(crate) type Problem = String;
 
 /// The axes of a distribution that is a product; boxes are refused where distributions come in.
 pub(crate) fn axes(distribution: &Distribution) -> &[AxisMap] {
@@ -66,19 +63,19 @@ pub(crate) fn describe(map: &AxisMap, mesh: &Mesh) -> Axis {
 }
 
 /// The same distribution where every rank holds what it owns and nothing else.
-pub(crate) fn plain(distribution: &Distribution) -> Result<Distribution, Problem> {
+pub(crate) fn plain(distribution: &Distribution) -> Result<Distribution, PlaceError> {
     let mesh = distribution.mesh();
     let described = axes(distribution).iter().map(|map| describe(map, mesh)).collect();
     build(distribution.shape(), mesh, described)
 }
 
-/// A distribution, with its error as a sentence.
+/// A distribution.
 pub(crate) fn build(
     shape: &[usize],
     mesh: &Mesh,
     axes: Vec<Axis>,
-) -> Result<Distribution, Problem> {
-    Distribution::new(shape, mesh.clone(), axes).map_err(|error| error.to_string())
+) -> Result<Distribution, PlaceError> {
+    Ok(Distribution::new(shape, mesh.clone(), axes)?)
 }
 
 /// The distribution of an array whose axis `i` is axis `map[i].0` of another one on stretch
@@ -87,7 +84,7 @@ pub(crate) fn follow(
     base: &Distribution,
     shape: &[usize],
     map: &[Option<(usize, Stretch)>],
-) -> Result<Distribution, Problem> {
+) -> Result<Distribution, PlaceError> {
     let mesh = base.mesh();
     let described = map.iter().zip(shape).map(|(from, length)| match from {
         None => Axis::whole(),
@@ -213,7 +210,7 @@ pub(crate) fn windowed(
     home: &Distribution,
     held: &[Option<Windows>],
     room: &[Option<Windows>],
-) -> Result<Distribution, Problem> {
+) -> Result<Distribution, PlaceError> {
     let mesh = home.mesh();
     let described = axes(home).iter().zip(room).enumerate().map(|(axis, (map, room))| {
         let (described, held) = (describe(map, mesh), held.get(axis).cloned().flatten());
@@ -258,8 +255,12 @@ pub(crate) fn join(one: &Option<Windows>, other: &Option<Windows>) -> Option<Win
     }
 }
 
+/// Axis 0 in balanced blocks over all ranks of the world.
+pub(crate) fn blocks(shape: &[usize], ranks: usize) -> Result<Distribution, PlaceError> {
+    Ok(Distribution::blocks(shape, Mesh::line(ranks)?)?)
+}
+
 /// Copies on every rank of the world.
-pub(crate) fn everywhere(shape: &[usize], ranks: usize) -> Result<Distribution, Problem> {
-    let mesh = Mesh::line(ranks).map_err(|error| error.to_string())?;
-    Distribution::copies(shape, mesh).map_err(|error| error.to_string())
+pub(crate) fn everywhere(shape: &[usize], ranks: usize) -> Result<Distribution, PlaceError> {
+    Ok(Distribution::copies(shape, Mesh::line(ranks)?)?)
 }

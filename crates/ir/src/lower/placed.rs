@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use pantile_geometry::Distribution;
 
 use super::expr::ExprId;
-use super::place::{self, Problem};
-use super::{LowerError, Lowering, Setting, SlotId};
+use super::place::{self};
+use super::{LowerError, LowerErrorKind, Lowering, PlaceError, Setting, SlotId};
 use crate::{Block, Env, Function, Op, Operation, Place, Program, Type, Value};
 
 /// Where values live; `None` where two places of a value differ or it lives nowhere yet.
@@ -23,14 +23,12 @@ pub(crate) type Homes = BTreeMap<Value, Option<Distribution>>;
 /// As [`super::lower`].
 pub fn place(program: &Program, setting: &Setting) -> Result<Program, LowerError> {
     let Some(function) = program.entry() else {
-        let message = "the program has no function".to_owned();
-        return Err(LowerError { message, place: Place::default() });
+        return Err(LowerErrorKind::NoFunction.at(Place::default()));
     };
     let mut lowering = Lowering::new(program, function, setting);
     lowering.homes = Some(Homes::new());
     let done = lowering.entry();
-    let fault = |message: Problem| LowerError { message, place: lowering.place.clone() };
-    done.map_err(fault)?;
+    done.map_err(|kind| kind.at(lowering.place.clone()))?;
     let homes = lowering.homes.take().unwrap_or_default();
     let texts = agreed(function, &homes, setting);
     let name = function.name.clone();
@@ -44,7 +42,7 @@ pub fn place(program: &Program, setting: &Setting) -> Result<Program, LowerError
 
 impl Lowering<'_> {
     /// Remembers where an operation's results, and the arguments of its blocks, live.
-    pub(crate) fn note_homes(&mut self, operation: &Operation) -> Result<(), Problem> {
+    pub(crate) fn note_homes(&mut self, operation: &Operation) -> Result<(), PlaceError> {
         // Inside of a called function values have other numbers.
         if self.homes.is_none() || self.calls > 0 {
             return Ok(());
@@ -57,7 +55,7 @@ impl Lowering<'_> {
     }
 
     /// Remembers where a value lives.
-    pub(crate) fn note_home(&mut self, value: Value) -> Result<(), Problem> {
+    pub(crate) fn note_home(&mut self, value: Value) -> Result<(), PlaceError> {
         let Some(expr) = self.env.get(&value).copied() else { return Ok(()) };
         let home = self.lives(expr)?;
         let Some(homes) = &mut self.homes else { return Ok(()) };
@@ -73,7 +71,7 @@ impl Lowering<'_> {
         &mut self,
         function: &Function,
         slots: &[(SlotId, Type)],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), PlaceError> {
         let Some(homes) = &mut self.homes else { return Ok(()) };
         let mut put = Homes::new();
         for (value, (slot, _)) in returned(function).iter().zip(slots) {
@@ -91,7 +89,7 @@ impl Lowering<'_> {
 
     /// Where an expression is, or would be computed; `None` if it is made from nothing but scalars,
     /// which is done where it is needed.
-    fn lives(&self, expr: ExprId) -> Result<Option<Distribution>, Problem> {
+    fn lives(&self, expr: ExprId) -> Result<Option<Distribution>, PlaceError> {
         let home = |slot: SlotId| place::plain(&self.slots[slot.index()].home).map(Some);
         if let Some(slot) = self.plain_slot(expr) {
             return home(slot);

@@ -6,8 +6,11 @@ use pantile_lanes::{Binary, DType, Scalar, Unary};
 
 use super::create::row_major;
 use super::expr::{ExprId, Kind};
-use super::place::{self, Problem};
-use super::{Along, Finish, Fold, Lowering, Part, Product, SUM_WORDS, SlotId, Step};
+use super::place;
+use super::{
+    Along, Finish, Fold, LowerErrorKind, Lowering, OperationError, Part, PlaceError, Product,
+    SUM_WORDS, SlotId, Step,
+};
 use crate::Reduction;
 use crate::infer::reduced_dtype;
 
@@ -28,13 +31,13 @@ impl Lowering<'_> {
         of: ExprId,
         (axes, keepdims): (&[usize], bool),
         (correction, wanted): (f64, Option<DType>),
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         use Reduction as R;
         let (dtype, shape) = (self.exprs[of].dtype, self.exprs[of].shape.clone());
         let mut axes = axes.to_vec();
         axes.sort_unstable();
         if axes.iter().any(|axis| *axis >= shape.len()) {
-            return Err(format!("got axes {axes:?}, expected axes below {}", shape.len()));
+            return Err(OperationError::ReducedAxes { axes, ndim: shape.len() }.into());
         }
         let natural = reduced_dtype(reduction, dtype)?;
         let result = wanted
@@ -46,7 +49,7 @@ impl Lowering<'_> {
         let way = Way { axes, kept, shape: left, keepdims, count };
         let needs_some = matches!(reduction, R::Max | R::Min | R::ArgMax | R::ArgMin);
         if needs_some && way.count == 0 && way.shape.iter().product::<usize>() > 0 {
-            return Err(format!("{} of no elements is not defined", reduction.name()));
+            return Err(OperationError::Empty { reduction }.into());
         }
         let reduced = match reduction {
             R::Sum => self.sum(of, &way, result)?,
@@ -112,7 +115,7 @@ impl Lowering<'_> {
         self.exprs.view(expr, &map, shape)
     }
 
-    fn magnitude(&mut self, of: ExprId, dtype: DType) -> Result<ExprId, Problem> {
+    fn magnitude(&mut self, of: ExprId, dtype: DType) -> Result<ExprId, LowerErrorKind> {
         // Integers have no magnitude of their smallest value: as floats they do.
         let real = !matches!(self.exprs[of].dtype, DType::C64 | DType::C128);
         let of = if real { self.exprs.cast(of, dtype) } else { of };
@@ -126,7 +129,7 @@ impl Lowering<'_> {
         way: &Way,
         fold: Fold,
         operator: Operator,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         if let Some(all) = self.written_out(of, way, fold)? {
             return Ok(all);
         }
@@ -145,7 +148,7 @@ impl Lowering<'_> {
         way: &Way,
         operator: Operator,
         words: Option<usize>,
-    ) -> Result<(Distribution, Distribution, Distribution), Problem> {
+    ) -> Result<(Distribution, Distribution, Distribution), PlaceError> {
         let domain = self.domain_for(&[of], &self.exprs[of].shape.clone())?;
         let mesh = domain.mesh();
         let mut shape = way.shape.clone();
@@ -169,10 +172,7 @@ impl Lowering<'_> {
             cutting.iter().map(|axis| Direction::Mesh(mesh.names()[*axis].as_str())).collect();
         let partial = match directions.is_empty() {
             true => whole.clone(),
-            false => whole
-                .clone()
-                .with_terms(&directions, operator)
-                .map_err(|error| error.to_string())?,
+            false => whole.clone().with_terms(&directions, operator)?,
         };
         Ok((domain, partial, whole))
     }
@@ -182,7 +182,7 @@ impl Lowering<'_> {
         slot: SlotId,
         partial: &Distribution,
         whole: &Distribution,
-    ) -> Result<SlotId, Problem> {
+    ) -> Result<SlotId, LowerErrorKind> {
         if partial == whole {
             return Ok(slot);
         }
@@ -203,7 +203,12 @@ impl Lowering<'_> {
     }
 
     /// Exact sums of floats, divided by `count` if there is one, rounded once.
-    fn exact(&mut self, of: ExprId, way: &Way, count: Option<u64>) -> Result<ExprId, Problem> {
+    fn exact(
+        &mut self,
+        of: ExprId,
+        way: &Way,
+        count: Option<u64>,
+    ) -> Result<ExprId, LowerErrorKind> {
         let key = (of, way.axes.clone(), count);
         if let Some(known) = self.sums.get(&key) {
             return Ok(*known);
@@ -213,7 +218,12 @@ impl Lowering<'_> {
         Ok(sum)
     }
 
-    fn new_exact(&mut self, of: ExprId, way: &Way, count: Option<u64>) -> Result<ExprId, Problem> {
+    fn new_exact(
+        &mut self,
+        of: ExprId,
+        way: &Way,
+        count: Option<u64>,
+    ) -> Result<ExprId, LowerErrorKind> {
         let dtype = self.exprs[of].dtype;
         if self.setting.fast && matches!(dtype, DType::F32 | DType::F64) {
             return self.plain(of, way, count);
@@ -246,7 +256,12 @@ impl Lowering<'_> {
     }
 
     /// Sums of floats in any order, for whoever asked for that.
-    fn plain(&mut self, of: ExprId, way: &Way, count: Option<u64>) -> Result<ExprId, Problem> {
+    fn plain(
+        &mut self,
+        of: ExprId,
+        way: &Way,
+        count: Option<u64>,
+    ) -> Result<ExprId, LowerErrorKind> {
         let dtype = self.exprs[of].dtype;
         let sum = self.fold(of, way, Fold::Plain, Operator::Sum)?;
         let Some(count) = count else { return Ok(sum) };
@@ -255,7 +270,7 @@ impl Lowering<'_> {
         self.binary(Binary::Divide, sum, count, Some(dtype))
     }
 
-    fn sum(&mut self, of: ExprId, way: &Way, dtype: DType) -> Result<ExprId, Problem> {
+    fn sum(&mut self, of: ExprId, way: &Way, dtype: DType) -> Result<ExprId, LowerErrorKind> {
         match dtype {
             DType::F32 | DType::F64 | DType::C64 | DType::C128 => {
                 let of = self.exprs.cast(of, dtype);
@@ -268,9 +283,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn mean(&mut self, of: ExprId, way: &Way, dtype: DType) -> Result<ExprId, Problem> {
+    fn mean(&mut self, of: ExprId, way: &Way, dtype: DType) -> Result<ExprId, LowerErrorKind> {
         let of = self.exprs.cast(of, dtype);
-        let count = u64::try_from(way.count).map_err(|error| error.to_string())?;
+        let count = u64::try_from(way.count)?;
         self.exact(of, way, Some(count))
     }
 
@@ -281,7 +296,7 @@ impl Lowering<'_> {
         way: &Way,
         correction: f64,
         dtype: DType,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let float = reduced_dtype(Reduction::Mean, self.exprs[of].dtype)?;
         let of = self.exprs.cast(of, float);
         let of = if self.exprs.depth(of) > 0 { self.stored(of)? } else { of };
@@ -308,7 +323,7 @@ impl Lowering<'_> {
     }
 
     /// The squared magnitude, a real number.
-    fn squared(&mut self, of: ExprId) -> Result<ExprId, Problem> {
+    fn squared(&mut self, of: ExprId) -> Result<ExprId, LowerErrorKind> {
         if !matches!(self.exprs[of].dtype, DType::C64 | DType::C128) {
             return self.binary(Binary::Multiply, of, of, None);
         }
@@ -323,7 +338,7 @@ impl Lowering<'_> {
 
     /// The square root of the sum of squares. Where the largest magnitude is so large or small
     /// that squares leave the range of floats, everything is scaled by a power of two first.
-    fn norm2(&mut self, of: ExprId, way: &Way, dtype: DType) -> Result<ExprId, Problem> {
+    fn norm2(&mut self, of: ExprId, way: &Way, dtype: DType) -> Result<ExprId, LowerErrorKind> {
         let of = self.magnitude(of, dtype)?;
         if way.count == 0 {
             return self.sum(of, way, dtype);
@@ -341,7 +356,11 @@ impl Lowering<'_> {
     }
 
     /// A power of two that brings a number near 1, and its inverse; both 1 for ordinary numbers.
-    fn scale_of(&mut self, largest: ExprId, dtype: DType) -> Result<(ExprId, ExprId), Problem> {
+    fn scale_of(
+        &mut self,
+        largest: ExprId,
+        dtype: DType,
+    ) -> Result<(ExprId, ExprId), LowerErrorKind> {
         let limits = match dtype {
             DType::F32 => [2f64.powi(50), 2f64.powi(-50), 2f64.powi(-100), 2f64.powi(100)],
             _ => [2f64.powi(480), 2f64.powi(-480), 2f64.powi(-600), 2f64.powi(600)],
@@ -362,7 +381,7 @@ impl Lowering<'_> {
     }
 
     /// The first place where the largest or smallest is, counted over the reduced axes.
-    fn first(&mut self, of: ExprId, way: &Way, which: Reduction) -> Result<ExprId, Problem> {
+    fn first(&mut self, of: ExprId, way: &Way, which: Reduction) -> Result<ExprId, LowerErrorKind> {
         if let Some(place) = self.first_of_few(of, way, which)? {
             return Ok(place);
         }
@@ -396,7 +415,7 @@ impl Lowering<'_> {
     }
 
     /// Products: integers wrap in any order, floats go over a fixed tree along uncut axes.
-    fn prod(&mut self, of: ExprId, way: &Way, dtype: DType) -> Result<ExprId, Problem> {
+    fn prod(&mut self, of: ExprId, way: &Way, dtype: DType) -> Result<ExprId, LowerErrorKind> {
         let of = self.exprs.cast(of, dtype);
         if !matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128) {
             return self.fold(of, way, Fold::Prod, Operator::Prod);
@@ -404,7 +423,7 @@ impl Lowering<'_> {
         let shape = self.exprs[of].shape.clone();
         // The longest kept axis is cut; without one, every rank has all.
         let cut = way.kept.iter().copied().max_by_key(|axis| shape[*axis]);
-        let mesh = pantile_geometry::Mesh::line(self.ranks).map_err(|error| error.to_string())?;
+        let mesh = pantile_geometry::Mesh::line(self.ranks).map_err(PlaceError::from)?;
         let name = mesh.names()[0].clone();
         let describe = |axis: usize| match cut {
             Some(cut) if cut == axis => Axis::block(&[name.as_str()]),
@@ -427,21 +446,18 @@ impl Lowering<'_> {
         of: ExprId,
         shape: &[usize],
         wanted: Option<&Distribution>,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let (dtype, own) = (self.exprs[of].dtype, self.exprs[of].shape.clone());
         let size = own.iter().product::<usize>();
         if shape.iter().product::<usize>() != size {
-            return Err(format!(
-                "got a shape of {} elements, expected {size}",
-                shape.iter().product::<usize>()
-            ));
+            let got = shape.iter().product::<usize>();
+            return Err(OperationError::Elements { got, expected: size }.into());
         }
         if own == shape {
             return Ok(of);
         }
         if size == 0 {
-            let zero = Scalar::from_bytes(dtype, &vec![0; dtype.bytes()]).ok_or("no zero")?;
-            return Ok(self.exprs.constant(zero, shape));
+            return Ok(self.exprs.constant(super::create::zero(dtype)?, shape));
         }
         if let Some(map) = unit_map(&own, shape) {
             return Ok(self.exprs.view(of, &map, shape));
@@ -452,7 +468,7 @@ impl Lowering<'_> {
         let (slot, home) = if copies || cut_along_rows(&home) {
             (slot, home)
         } else {
-            let rows = self.rows(&own)?;
+            let rows = place::blocks(&own, self.ranks)?;
             (self.moved(slot, &rows, "reshape")?, rows)
         };
         let target = if copies {
@@ -478,14 +494,8 @@ impl Lowering<'_> {
         Ok(self.exprs.slot(to, dtype, shape))
     }
 
-    /// Axis 0 in balanced blocks over all ranks.
-    fn rows(&self, shape: &[usize]) -> Result<Distribution, Problem> {
-        let mesh = pantile_geometry::Mesh::line(self.ranks).map_err(|error| error.to_string())?;
-        Distribution::blocks(shape, mesh).map_err(|error| error.to_string())
-    }
-
     /// Axis 0 in balanced blocks over the mesh axes that cut another array's axis 0.
-    fn rows_on(&self, home: &Distribution, shape: &[usize]) -> Result<Distribution, Problem> {
+    fn rows_on(&self, home: &Distribution, shape: &[usize]) -> Result<Distribution, PlaceError> {
         let mesh = home.mesh();
         let names: Vec<&str> =
             place::axes(home)[0].over().iter().map(|axis| mesh.names()[*axis].as_str()).collect();
@@ -501,7 +511,7 @@ fn cut_along_rows(home: &Distribution) -> bool {
 }
 
 /// The distribution of the elements in one row, each where it lives.
-fn flat(home: &Distribution) -> Result<Distribution, Problem> {
+fn flat(home: &Distribution) -> Result<Distribution, PlaceError> {
     let row: usize = home.shape()[1..].iter().product();
     let map = &place::axes(home)[0];
     let mut cuts = vec![0];

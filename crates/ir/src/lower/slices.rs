@@ -4,9 +4,8 @@ use pantile_geometry::Distribution;
 
 use super::expr::{ExprId, identity};
 use super::fetch::{Target, whole_region};
-use super::place::{self, Problem};
-use super::{Along, Lowering, Stretch};
-use crate::infer;
+use super::place;
+use super::{Along, LowerErrorKind, Lowering, PlaceError, Stretch, StretchError};
 use crate::{Index, Operation, Slice};
 
 impl Lowering<'_> {
@@ -17,15 +16,15 @@ impl Lowering<'_> {
         slice: &Slice,
         first: usize,
         shape: &[usize],
-    ) -> Result<Vec<Stretch>, Problem> {
+    ) -> Result<Vec<Stretch>, StretchError> {
         let mut operands = operation.operands.iter().skip(first);
-        let mut list = |entries: &[Index]| -> Result<Vec<i64>, Problem> {
+        let mut list = |entries: &[Index]| -> Result<Vec<i64>, StretchError> {
             entries
                 .iter()
                 .map(|entry| match entry {
                     Index::Known(value) => Ok(*value),
                     Index::Operand => {
-                        let value = operands.next().ok_or("a slice lacks an operand")?;
+                        let value = operands.next().ok_or(StretchError::MissingOperand)?;
                         self.index(*value)
                     }
                 })
@@ -34,20 +33,19 @@ impl Lowering<'_> {
         let (offsets, sizes, steps) =
             (list(&slice.offsets)?, list(&slice.sizes)?, list(&slice.strides)?);
         if [offsets.len(), sizes.len(), steps.len()] != [shape.len(); 3] {
-            return Err(format!("a slice has {} axes, expected {}", offsets.len(), shape.len()));
+            let (got, expected) = (offsets.len(), shape.len());
+            return Err(StretchError::Axes { got, expected });
         }
         let mut stretches = Vec::new();
         for axis in 0..shape.len() {
             let (offset, size, step) = (offsets[axis], sizes[axis], steps[axis]);
-            let count = usize::try_from(size)
-                .map_err(|_| format!("axis {axis}: got size {size}, expected 0 or more"))?;
+            let count = usize::try_from(size).map_err(|_| StretchError::Size { axis, size })?;
             let length = i128::try_from(shape[axis]).unwrap_or(i128::MAX);
             let last = i128::from(offset) + i128::from(size - 1) * i128::from(step);
             let inside = (0..length).contains(&i128::from(offset)) && (0..length).contains(&last);
             if step == 0 || (count > 0 && !inside) {
-                return Err(format!(
-                    "axis {axis}: {size} indices from {offset} by {step} leave the {length} of the array"
-                ));
+                let length = shape[axis];
+                return Err(StretchError::Bounds { axis, size, offset, step, length });
             }
             stretches.push(Stretch { offset, step, size: count });
         }
@@ -58,7 +56,7 @@ impl Lowering<'_> {
         &mut self,
         operation: &Operation,
         slice: &Slice,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let of = self.operand(operation, 0)?;
         let own = self.exprs[of].shape.clone();
         let stretches = self.stretches(operation, slice, 1, &own)?;
@@ -78,7 +76,7 @@ impl Lowering<'_> {
 
     /// A copy of one element is made at once, by the rank that owns it: then the array that it was
     /// read from can be updated in place. Other copies are made when they are needed.
-    pub(crate) fn element_read(&mut self, of: ExprId) -> Result<ExprId, Problem> {
+    pub(crate) fn element_read(&mut self, of: ExprId) -> Result<ExprId, LowerErrorKind> {
         if !self.exprs[of].shape.is_empty() {
             return Ok(of);
         }
@@ -94,7 +92,7 @@ impl Lowering<'_> {
         let owner = index.collect::<Option<Vec<usize>>>().and_then(|index| home.owner(&index));
         let home = match owner {
             Some(owner) if !place::axes(home).iter().all(place::is_whole) => {
-                Distribution::on_rank(&[], owner.rank).map_err(|error| error.to_string())?
+                Distribution::on_rank(&[], owner.rank).map_err(PlaceError::from)?
             }
             _ => place::everywhere(&[], self.ranks)?,
         };
@@ -108,7 +106,7 @@ impl Lowering<'_> {
         &mut self,
         operation: &Operation,
         slice: &Slice,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let (source, base) = (self.operand(operation, 0)?, self.operand(operation, 1)?);
         let shape = self.exprs[base].shape.clone();
         let stretches = self.stretches(operation, slice, 2, &shape)?;
@@ -121,7 +119,7 @@ impl Lowering<'_> {
         source: ExprId,
         base: ExprId,
         mut stretches: Vec<Stretch>,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let (dtype, shape) = (self.exprs[base].dtype, self.exprs[base].shape.clone());
         let sizes: Vec<usize> = stretches.iter().map(|stretch| stretch.size).collect();
         if sizes.contains(&0) {
@@ -159,7 +157,7 @@ impl Lowering<'_> {
                 !place::is_block(map) && (stretch.size != *length || stretch.step != 1)
             },
         );
-        let home = if partly { place::plain(&self.auto_blocks(&shape)?)? } else { home };
+        let home = if partly { place::plain(&place::blocks(&shape, self.ranks)?)? } else { home };
         if partly {
             slot = self.moved(slot, &home, "redistribute")?;
         }
@@ -172,20 +170,14 @@ impl Lowering<'_> {
         )?;
         Ok(self.exprs.slot(next, dtype, &shape))
     }
-
-    pub(crate) fn auto_blocks(
-        &self,
-        shape: &[usize],
-    ) -> Result<pantile_geometry::Distribution, Problem> {
-        let text = |error: pantile_geometry::Error| error.to_string();
-        let mesh = pantile_geometry::Mesh::line(self.ranks).map_err(text)?;
-        pantile_geometry::Distribution::blocks(shape, mesh).map_err(text)
-    }
 }
 
 /// The axes of a slice that are left: all but as many of length 1 as the declared shape lacks, the
 /// first ones that leave what is declared.
-fn kept_axes(stretches: &[Stretch], declared: &[Option<usize>]) -> Result<Vec<usize>, Problem> {
+fn kept_axes(
+    stretches: &[Stretch],
+    declared: &[Option<usize>],
+) -> Result<Vec<usize>, StretchError> {
     fn from(axis: usize, stretches: &[Stretch], declared: &[Option<usize>]) -> Option<Vec<usize>> {
         let Some((stretch, rest)) = stretches.split_first() else {
             return declared.is_empty().then(Vec::new);
@@ -201,8 +193,7 @@ fn kept_axes(stretches: &[Stretch], declared: &[Option<usize>]) -> Result<Vec<us
         })
     }
     from(0, stretches, declared).ok_or_else(|| {
-        let sizes: Vec<usize> = stretches.iter().map(|stretch| stretch.size).collect();
-        let declared = infer::shape_text(declared);
-        format!("a slice of sizes {sizes:?} is no array of shape {declared}")
+        let sizes = stretches.iter().map(|stretch| stretch.size).collect();
+        StretchError::Shape { sizes, declared: declared.to_vec() }
     })
 }

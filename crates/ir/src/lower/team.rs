@@ -2,8 +2,8 @@
 
 use pantile_geometry::{Axis, Cuts, Distribution, Mesh, Rank};
 
-use super::Lowering;
-use super::place::{self, Problem};
+use super::place;
+use super::{LowerError, LowerErrorKind, Lowering, OperationError, PlaceError};
 use crate::{Attribute, Env, Type};
 
 impl Lowering<'_> {
@@ -12,7 +12,7 @@ impl Lowering<'_> {
         &self,
         ty: &Type,
         shape: &[usize],
-    ) -> Result<Option<Distribution>, Problem> {
+    ) -> Result<Option<Distribution>, PlaceError> {
         let Type::Array(array) = ty else {
             return place::everywhere(shape, self.ranks).map(Some);
         };
@@ -20,11 +20,7 @@ impl Lowering<'_> {
             match env {
                 Env::Spread(text) => return self.spread(text, shape).map(Some),
                 Env::Dist(dist) if dist.local.is_some() => {
-                    return Err(
-                        "the type has the parts of one member (loffs, lparts), expected one \
-                                for all of them: a team only"
-                            .to_owned(),
-                    );
+                    return Err(PlaceError::MemberParts);
                 }
                 Env::Dist(dist) => return self.team_home(&dist.team, shape).map(Some),
                 Env::Gpu(_) | Env::Other(_) => {}
@@ -40,10 +36,9 @@ impl Lowering<'_> {
     }
 
     /// Axis 0 in blocks over a team, the remainder on the last ones.
-    fn team_home(&self, team: &Attribute, shape: &[usize]) -> Result<Distribution, Problem> {
+    fn team_home(&self, team: &Attribute, shape: &[usize]) -> Result<Distribution, PlaceError> {
         let ranks = self.team(team);
-        let text = |error: pantile_geometry::Error| error.to_string();
-        let mesh = Mesh::line(ranks.len()).map_err(text)?.with_team(ranks).map_err(text)?;
+        let mesh = Mesh::line(ranks.len())?.with_team(ranks)?;
         self.check_ranks(&mesh)?;
         let axes = (0..shape.len()).map(|axis| match axis {
             0 => Axis::cut(&[mesh.names()[0].as_str()], Cuts::RemainderLast),
@@ -52,7 +47,7 @@ impl Lowering<'_> {
         place::build(shape, &mesh, axes.collect())
     }
 
-    fn spread(&self, text: &str, shape: &[usize]) -> Result<Distribution, Problem> {
+    fn spread(&self, text: &str, shape: &[usize]) -> Result<Distribution, PlaceError> {
         // A single element is everywhere, unless a mesh is named and nothing else.
         let on_mesh = text.split_once(':').is_some_and(|(_, axes)| axes.trim().is_empty());
         if text == "copies" || (shape.is_empty() && !on_mesh) {
@@ -62,17 +57,19 @@ impl Lowering<'_> {
             return self.auto(shape);
         }
         let full = full_text(text, shape, self.cut_over())?;
-        let home: Distribution = full.parse().map_err(|error| format!("{error} in {full:?}"))?;
+        let home: Distribution = full
+            .parse()
+            .map_err(|error| PlaceError::Text { text: full.clone(), error: Box::new(error) })?;
         if home.has_terms() || home.axes().is_none() {
-            return Err(format!("{text:?} has terms or boxes, expected a product of axes"));
+            return Err(PlaceError::NotProduct { text: text.to_owned() });
         }
         self.check_ranks(home.mesh())?;
         place::plain(&home)
     }
 
-    fn check_ranks(&self, mesh: &Mesh) -> Result<(), Problem> {
+    fn check_ranks(&self, mesh: &Mesh) -> Result<(), PlaceError> {
         match mesh.ranks().find(|rank| *rank >= self.ranks) {
-            Some(rank) => Err(format!("got rank {rank}, expected ranks below {}", self.ranks)),
+            Some(rank) => Err(PlaceError::NoSuchRank { rank, ranks: self.ranks }),
             None => Ok(()),
         }
     }
@@ -82,15 +79,19 @@ impl Lowering<'_> {
 ///
 /// # Errors
 /// If the type names no distribution that exists on so many ranks.
-pub fn home_of(ty: &Type, setting: &super::Setting) -> Result<Distribution, super::LowerError> {
+pub fn home_of(ty: &Type, setting: &super::Setting) -> Result<Distribution, LowerError> {
     let program = crate::Program::default();
     let function = crate::Function::new("");
     let lowering = Lowering::new(&program, &function, setting);
     let shape: Option<Vec<usize>> = ty.shape().iter().copied().collect();
-    let home = shape.ok_or_else(|| "a length is not known".to_owned()).and_then(|shape| {
-        lowering.declared_home(ty, &shape)?.map_or_else(|| lowering.auto(&shape), Ok)
-    });
-    home.map_err(|message| super::LowerError { message, place: crate::Place::default() })
+    let home = match shape {
+        None => Err(OperationError::UnknownLength.into()),
+        Some(shape) => lowering
+            .declared_home(ty, &shape)
+            .and_then(|home| home.map_or_else(|| lowering.auto(&shape), Ok))
+            .map_err(LowerErrorKind::Place),
+    };
+    home.map_err(|kind| kind.at(crate::Place::default()))
 }
 
 /// How many ranks a world has at least that has the mesh of a template without shape; 0 if the
@@ -104,7 +105,11 @@ pub fn ranks_named(template: &str) -> usize {
 
 /// The text of a distribution made of a template without shape, in which a mesh axis of size `*`
 /// takes the ranks that the others leave.
-pub(crate) fn full_text(template: &str, shape: &[usize], ranks: usize) -> Result<String, Problem> {
+pub(crate) fn full_text(
+    template: &str,
+    shape: &[usize],
+    ranks: usize,
+) -> Result<String, PlaceError> {
     let shape_text: Vec<String> = match shape {
         [] => vec!["scalar".to_owned()],
         shape => shape.iter().map(ToString::to_string).collect(),
@@ -123,18 +128,20 @@ pub(crate) fn full_text(template: &str, shape: &[usize], ranks: usize) -> Result
         .split(',')
         .map(|axis| axis.split_once('=').map(|(name, size)| (name.trim(), size.trim())))
         .collect::<Option<_>>()
-        .ok_or_else(|| format!("got the mesh {mesh:?}, expected NAME=SIZE, NAME=*"))?;
+        .ok_or_else(|| PlaceError::Mesh { mesh: mesh.to_owned() })?;
     let mut fixed: usize = 1;
     for (_, size) in sizes.iter().filter(|(_, size)| *size != "*") {
-        let size: usize = size.parse().map_err(|_| format!("got the size {size:?} in {mesh:?}"))?;
-        fixed = fixed.checked_mul(size.max(1)).ok_or_else(|| format!("{mesh:?} is too large"))?;
+        let wrong = |_| PlaceError::MeshSize { size: (*size).to_owned(), mesh: mesh.to_owned() };
+        let size: usize = size.parse().map_err(wrong)?;
+        let all = fixed.checked_mul(size.max(1));
+        fixed = all.ok_or_else(|| PlaceError::MeshTooLarge { mesh: mesh.to_owned() })?;
     }
     if sizes.iter().filter(|(_, size)| *size == "*").count() > 1 {
-        return Err(format!("got the mesh {mesh:?}, expected at most one size *"));
+        return Err(PlaceError::MeshRest { mesh: mesh.to_owned() });
     }
     let rest = ranks / fixed;
     if rest == 0 {
-        return Err(format!("{mesh:?} needs at least {fixed} ranks, got {ranks}"));
+        return Err(PlaceError::TooFewRanks { mesh: mesh.to_owned(), needed: fixed, ranks });
     }
     let mesh: Vec<String> = sizes
         .iter()

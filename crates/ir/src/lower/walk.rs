@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use pantile_lanes::{Binary, DType, Scalar, Unary, promote};
 
 use super::expr::{ExprId, identity};
-use super::place::{self, Problem};
-use super::{Along, Lowering, Uses};
+use super::place;
+use super::{Along, LowerErrorKind, Lowering, OperationError, StretchError, Uses};
 use crate::{Arith, Block, Op, Operation, Predicate, Value, infer};
 
 /// Expressions deeper than this are computed before they grow further.
@@ -58,14 +58,14 @@ impl<'a> Lowering<'a> {
     pub(crate) fn operation(
         &mut self,
         operation: &'a Operation,
-    ) -> Result<Option<Vec<ExprId>>, Problem> {
+    ) -> Result<Option<Vec<ExprId>>, LowerErrorKind> {
         let op = &operation.op;
         match op {
             Op::Return | Op::Yield | Op::RegionYield | Op::Condition => {
                 return operation
                     .operands
                     .iter()
-                    .map(|value| self.value(*value))
+                    .map(|value| Ok(self.value(*value)?))
                     .collect::<Result<_, _>>()
                     .map(Some);
             }
@@ -85,11 +85,7 @@ impl<'a> Lowering<'a> {
             | Op::TeamMember(_)
             | Op::Delete => {}
             Op::InsertSlice(_) => {
-                return Err(
-                    "insert_slice changes an array in place: turn the program into one of \
-                            values first (pass `values`)"
-                        .to_owned(),
-                );
+                return Err(OperationError::InPlace.into());
             }
             Op::InitDist
             | Op::LocalOffsetsOf
@@ -99,11 +95,7 @@ impl<'a> Lowering<'a> {
             | Op::CopyReshape { .. }
             | Op::CopyPermute { .. }
             | Op::Wait => {
-                return Err(
-                    "this operation is what one member does; a program for all members is \
-                            needed to run it"
-                        .to_owned(),
-                );
+                return Err(OperationError::OfMember.into());
             }
             Op::MapBlocks { function, block } => self.map_blocks(operation, function, block)?,
             _ => {
@@ -117,13 +109,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// The expression of a value.
-    pub(crate) fn value(&self, value: Value) -> Result<ExprId, Problem> {
+    pub(crate) fn value(&self, value: Value) -> Result<ExprId, OperationError> {
         let known = self.env.get(&value).copied();
-        known.ok_or_else(|| "a value differs from member to member and is used for all".to_owned())
+        known.ok_or(OperationError::ValueOfMember)
     }
 
     /// Puts an expression into memory if it would be computed again and again.
-    fn settle(&mut self, value: Value, expr: ExprId) -> Result<ExprId, Problem> {
+    fn settle(&mut self, value: Value, expr: ExprId) -> Result<ExprId, LowerErrorKind> {
         let depth = self.exprs.depth(expr);
         let uses = self.uses.get(&value).copied().unwrap_or_default();
         let often = uses.count > 1 && !(uses.pointwise && uses.count <= AGAIN);
@@ -133,7 +125,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The same elements, read from memory.
-    pub(crate) fn stored(&mut self, expr: ExprId) -> Result<ExprId, Problem> {
+    pub(crate) fn stored(&mut self, expr: ExprId) -> Result<ExprId, LowerErrorKind> {
         let (dtype, shape) = (self.exprs[expr].dtype, self.exprs[expr].shape.clone());
         let slot = self.materialise(expr, None)?;
         Ok(self.exprs.slot(slot, dtype, &shape))
@@ -141,13 +133,12 @@ impl<'a> Lowering<'a> {
 
     /// The elements of an operation's result.
     #[allow(clippy::too_many_lines, reason = "one arm per operation")]
-    fn expression(&mut self, operation: &'a Operation) -> Result<ExprId, Problem> {
+    fn expression(&mut self, operation: &'a Operation) -> Result<ExprId, LowerErrorKind> {
         let wanted = self.wanted(operation);
         match &operation.op {
             Op::Constant(value) => Ok(self.exprs.constant(*value, &[])),
             Op::TeamSize(team) => {
-                let size =
-                    i64::try_from(self.team(team).len()).map_err(|error| error.to_string())?;
+                let size = i64::try_from(self.team(team).len())?;
                 Ok(self.exprs.constant(Scalar::of(size), &[]))
             }
             Op::Arith(arith) => self.arith(*arith, operation),
@@ -166,7 +157,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Convert | Op::CastElement { .. } => {
                 let of = self.operand(operation, 0)?;
-                let dtype = wanted.ok_or("the result has no elements")?;
+                let dtype = wanted.ok_or(OperationError::NoElements)?;
                 Ok(self.exprs.cast(of, dtype))
             }
             Op::Copy => {
@@ -174,7 +165,7 @@ impl<'a> Lowering<'a> {
                 self.element_read(of)
             }
             Op::Cast | Op::Halo { .. } | Op::Repartition { .. } | Op::FromMemRef | Op::ToTensor => {
-                self.operand(operation, 0)
+                Ok(self.operand(operation, 0)?)
             }
             Op::Unary(named) | Op::DistUnary(named) => {
                 let of = self.operand(operation, 0)?;
@@ -220,9 +211,8 @@ impl<'a> Lowering<'a> {
                 let (of, axis) = (self.operand(operation, 0)?, self.index(operation.operands[1])?);
                 let shape = &self.exprs[of].shape;
                 let length = usize::try_from(axis).ok().and_then(|axis| shape.get(axis));
-                let length = *length
-                    .ok_or_else(|| format!("got axis {axis}, expected one of {}", shape.len()))?;
-                let length = i64::try_from(length).map_err(|error| error.to_string())?;
+                let none = OperationError::Axis { axis, ndim: shape.len() };
+                let length = i64::try_from(*length.ok_or(none)?)?;
                 Ok(self.exprs.constant(Scalar::of(length), &[]))
             }
             Op::Load => self.load(operation),
@@ -253,7 +243,7 @@ impl<'a> Lowering<'a> {
                 let home = place::everywhere(&self.exprs[of].shape.clone(), self.ranks)?;
                 self.at(of, &home)
             }
-            other => Err(format!("{other:?} cannot be lowered")),
+            other => Err(OperationError::NotLowered(Box::new(other.clone())).into()),
         }
     }
 
@@ -262,7 +252,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         of: ExprId,
         home: &pantile_geometry::Distribution,
-    ) -> Result<ExprId, Problem> {
+    ) -> Result<ExprId, LowerErrorKind> {
         let (dtype, shape) = (self.exprs[of].dtype, self.exprs[of].shape.clone());
         let slot = match self.leaves(&[of]).is_empty() {
             // Made from nothing: made there.
@@ -275,7 +265,7 @@ impl<'a> Lowering<'a> {
         Ok(self.exprs.slot(slot, dtype, &shape))
     }
 
-    fn arith(&mut self, arith: Arith, operation: &Operation) -> Result<ExprId, Problem> {
+    fn arith(&mut self, arith: Arith, operation: &Operation) -> Result<ExprId, LowerErrorKind> {
         let exprs = self.operands(operation)?;
         let Some(plain) = arith.of_unsigned() else { return self.arith_of(arith, &exprs) };
         let dtype = self.exprs[exprs[0]].dtype;
@@ -293,7 +283,7 @@ impl<'a> Lowering<'a> {
         exprs.iter().map(&mut cast).collect()
     }
 
-    fn arith_of(&mut self, arith: Arith, exprs: &[ExprId]) -> Result<ExprId, Problem> {
+    fn arith_of(&mut self, arith: Arith, exprs: &[ExprId]) -> Result<ExprId, LowerErrorKind> {
         let dtype = self.exprs[exprs[0]].dtype;
         let binary = match arith {
             Arith::NegF => return self.unary(Unary::Negative, exprs[0], Some(dtype)),
@@ -327,17 +317,21 @@ impl<'a> Lowering<'a> {
         self.binary(binary, exprs[0], exprs[1], Some(dtype))
     }
 
-    fn clip(&mut self, operation: &Operation, wanted: Option<DType>) -> Result<ExprId, Problem> {
+    fn clip(
+        &mut self,
+        operation: &Operation,
+        wanted: Option<DType>,
+    ) -> Result<ExprId, LowerErrorKind> {
         let exprs = self.operands(operation)?;
         let natural = exprs.iter().map(|expr| self.exprs[*expr].dtype).reduce(promote);
-        let dtype = wanted.or(natural).ok_or("clip takes three operands")?;
+        let dtype = wanted.or(natural).ok_or(OperationError::ClipOperands)?;
         let exprs: Vec<ExprId> =
             exprs.into_iter().map(|expr| self.exprs.cast(expr, dtype)).collect();
         let low = self.binary(Binary::Maximum, exprs[0], exprs[1], None)?;
         self.binary(Binary::Minimum, low, exprs[2], None)
     }
 
-    fn load(&mut self, operation: &Operation) -> Result<ExprId, Problem> {
+    fn load(&mut self, operation: &Operation) -> Result<ExprId, LowerErrorKind> {
         let of = self.operand(operation, 0)?;
         let shape = self.exprs[of].shape.clone();
         let mut map = Vec::new();
@@ -347,9 +341,7 @@ impl<'a> Lowering<'a> {
             if usize::try_from(index).is_ok_and(|index| index < length) {
                 map.push(Along::Fixed(index));
             } else {
-                return Err(format!(
-                    "axis {axis}: index {index} is not among the {length} of the array"
-                ));
+                return Err(StretchError::Index { axis, index, length }.into());
             }
         }
         let element = self.exprs.view(of, &map, &[]);
@@ -362,10 +354,10 @@ impl<'a> Lowering<'a> {
     }
 
     /// An index that is known before the program runs.
-    pub(crate) fn index(&self, value: Value) -> Result<i64, Problem> {
+    pub(crate) fn index(&self, value: Value) -> Result<i64, StretchError> {
         let known = self.value(value).ok().and_then(|expr| self.exprs.known(expr));
         let index = known.and_then(|value| value.get::<i64>());
-        index.ok_or_else(|| "an index is not known before the program runs".to_owned())
+        index.ok_or(StretchError::UnknownIndex)
     }
 }
 

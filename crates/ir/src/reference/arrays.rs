@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use pantile_lanes::{DType, Scalar};
 
-use super::{Array, Problem};
+use super::{Array, OperandError};
 
 /// The elements of an array and of all its views.
 struct Cells {
@@ -66,9 +66,9 @@ impl View {
 }
 
 /// Number of elements of a shape.
-pub(super) fn size(shape: &[usize]) -> Result<usize, Problem> {
+pub(super) fn size(shape: &[usize]) -> Result<usize, OperandError> {
     let product = shape.iter().try_fold(1usize, |product, length| product.checked_mul(*length));
-    product.ok_or_else(|| format!("an array of shape {shape:?} has too many elements"))
+    product.ok_or_else(|| OperandError::TooManyElements { shape: shape.to_vec() })
 }
 
 /// All indices of a shape, row-major.
@@ -89,12 +89,12 @@ pub(super) fn number(shape: &[usize], index: &[usize]) -> usize {
 }
 
 /// The elements of an array at a larger shape, aligned at the last axes.
-pub(super) fn spread(array: &Array, shape: &[usize]) -> Result<Vec<Scalar>, Problem> {
+pub(super) fn spread(array: &Array, shape: &[usize]) -> Result<Vec<Scalar>, OperandError> {
     let own = &array.shape;
     let fits = own.len() <= shape.len()
         && own.iter().rev().zip(shape.iter().rev()).all(|(one, other)| one == other || *one == 1);
     if !fits {
-        return Err(format!("an array of shape {own:?} does not spread to shape {shape:?}"));
+        return Err(OperandError::Broadcast { own: own.clone(), shape: shape.to_vec() });
     }
     let lead = shape.len() - own.len();
     let at = |index: Vec<usize>| {
@@ -109,7 +109,7 @@ pub(super) fn spread(array: &Array, shape: &[usize]) -> Result<Vec<Scalar>, Prob
 }
 
 /// The shape of arrays taken together, aligned at the last axes.
-pub(super) fn together(shapes: &[&[usize]]) -> Result<Vec<usize>, Problem> {
+pub(super) fn together(shapes: &[&[usize]]) -> Result<Vec<usize>, OperandError> {
     let ndim = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut result = vec![1; ndim];
     for shape in shapes {
@@ -117,7 +117,8 @@ pub(super) fn together(shapes: &[&[usize]]) -> Result<Vec<usize>, Problem> {
             if *at == 1 {
                 *at = *length;
             } else if *length != 1 && *length != *at {
-                return Err(format!("arrays of shapes {shapes:?} do not go together"));
+                let shapes = shapes.iter().map(|shape| shape.to_vec()).collect();
+                return Err(OperandError::Together { shapes });
             }
         }
     }

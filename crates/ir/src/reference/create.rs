@@ -5,7 +5,7 @@ use pantile_lanes::{Binary, DType, Scalar};
 use super::arrays::{indices, size, spread};
 use super::machine::Machine;
 use super::number::{Number, cast, is_complex, write, zero};
-use super::{Array, Problem};
+use super::{Array, EvaluationError, OperandError};
 use crate::Random;
 
 impl Machine<'_> {
@@ -15,7 +15,7 @@ impl Machine<'_> {
         shape: &[usize],
         value: Option<&Array>,
         dtype: DType,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         self.spend(size(shape)?)?;
         let data = match value {
             None => vec![zero(dtype); size(shape)?],
@@ -30,7 +30,7 @@ impl Machine<'_> {
         shape: &[usize],
         dtype: DType,
         count: impl Fn(&[usize]) -> i128,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         self.spend(size(shape)?)?;
         let element =
             |index: &Vec<usize>| cast(write(Number::Whole(count(index)), DType::I64), dtype);
@@ -45,9 +45,8 @@ impl Machine<'_> {
         number: i64,
         endpoint: bool,
         dtype: DType,
-    ) -> Result<Array, Problem> {
-        let length = usize::try_from(number)
-            .map_err(|_| format!("got {number} elements, expected 0 or more"))?;
+    ) -> Result<Array, EvaluationError> {
+        let length = usize::try_from(number).map_err(|_| OperandError::Count { got: number })?;
         let compute = if is_complex(dtype) { DType::C128 } else { DType::F64 };
         let (start, stop) = (self.cast(start, compute)?, self.cast(stop, compute)?);
         let parts = (number - i64::from(endpoint)).max(1);
@@ -70,9 +69,10 @@ impl Machine<'_> {
         step: &Array,
         shape: &[usize],
         dtype: DType,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         if shape.len() != 1 {
-            return Err(format!("arange has {} axes, expected 1", shape.len()));
+            let got = shape.len();
+            return Err(OperandError::Axes { op: "arange", got, expected: 1 }.into());
         }
         let (start, step) = (self.cast(start, dtype)?, self.cast(step, dtype)?);
         let count = self.counted(shape, dtype, |index| whole(index[0]))?;
@@ -81,9 +81,15 @@ impl Machine<'_> {
     }
 
     /// Ones where column = row + k.
-    pub(super) fn eye(&mut self, shape: &[usize], k: i64, dtype: DType) -> Result<Array, Problem> {
+    pub(super) fn eye(
+        &mut self,
+        shape: &[usize],
+        k: i64,
+        dtype: DType,
+    ) -> Result<Array, EvaluationError> {
         if shape.len() != 2 {
-            return Err(format!("eye has {} axes, expected 2", shape.len()));
+            let got = shape.len();
+            return Err(OperandError::Axes { op: "eye", got, expected: 2 }.into());
         }
         self.counted(shape, dtype, |index| {
             i128::from(whole(index[1]) == whole(index[0]) + i128::from(k))
@@ -96,9 +102,9 @@ impl Machine<'_> {
         shape: &[usize],
         axis: usize,
         dtype: DType,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         if axis >= shape.len() {
-            return Err(format!("got axis {axis}, expected one of {}", shape.len()));
+            return Err(OperandError::Axis { axis, ndim: shape.len() }.into());
         }
         self.counted(shape, dtype, |index| whole(index[axis]))
     }
@@ -110,12 +116,12 @@ impl Machine<'_> {
         shape: &[usize],
         (kind, stream): (Random, u64),
         dtype: DType,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         if !matches!(dtype, DType::F32 | DType::F64) {
-            return Err(format!("random numbers of type {dtype}, expected f32 or f64"));
+            return Err(OperandError::RandomType { dtype }.into());
         }
         let seed = seed.data.first().and_then(|seed| cast(*seed, DType::U64).get::<u64>());
-        let seed = seed.ok_or("random numbers without a seed")?;
+        let seed = seed.ok_or(OperandError::NoSeed)?;
         let count = size(shape)?;
         self.spend(count)?;
         let mut data: Vec<Scalar> = Vec::new();

@@ -5,13 +5,13 @@ use pantile_lanes::{Binary, DType, Scalar, Unary};
 use super::arrays::{indices, number, size, spread, together};
 use super::machine::Machine;
 use super::number::{cast, write};
-use super::{Array, Problem};
+use super::{Array, EvaluationError, OperandError};
 use crate::infer;
 use crate::{Arith, Boundary, Predicate};
 
 impl Machine<'_> {
     /// An array in another type.
-    pub(super) fn cast(&mut self, of: &Array, dtype: DType) -> Result<Array, Problem> {
+    pub(super) fn cast(&mut self, of: &Array, dtype: DType) -> Result<Array, EvaluationError> {
         self.spend(of.data.len())?;
         let data = of.data.iter().map(|value| cast(*value, dtype)).collect();
         Ok(Array { dtype, shape: of.shape.clone(), data })
@@ -22,7 +22,7 @@ impl Machine<'_> {
         function: Unary,
         of: &Array,
         wanted: Option<DType>,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         let (compute, dtype) = infer::unary_types(function, of.dtype, wanted)?;
         let of = self.cast(of, compute)?;
         let one = |value: &Scalar| self.functions.unary(function, *value, dtype);
@@ -36,7 +36,7 @@ impl Machine<'_> {
         one: &Array,
         other: &Array,
         wanted: Option<DType>,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         let pair = (one.dtype, other.dtype);
         let (compute, dtype) = infer::binary_types(function, pair, wanted)?;
         let shape = together(&[&one.shape, &other.shape])?;
@@ -53,9 +53,9 @@ impl Machine<'_> {
         &mut self,
         [which, yes, no]: [&Array; 3],
         wanted: Option<DType>,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         if which.dtype != DType::Bool {
-            return Err(format!("a condition has type {}, expected bool", which.dtype));
+            return Err(OperandError::Condition { got: which.dtype }.into());
         }
         let dtype = wanted.unwrap_or_else(|| pantile_lanes::promote(yes.dtype, no.dtype));
         let shape = together(&[&which.shape, &yes.shape, &no.shape])?;
@@ -73,7 +73,7 @@ impl Machine<'_> {
         &mut self,
         [of, low, high]: [&Array; 3],
         wanted: Option<DType>,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         let natural = pantile_lanes::promote(of.dtype, low.dtype);
         let dtype = wanted.unwrap_or_else(|| pantile_lanes::promote(natural, high.dtype));
         let [of, low, high] = [of, low, high].map(|array| self.cast(array, dtype));
@@ -81,8 +81,8 @@ impl Machine<'_> {
         self.binary(Binary::Minimum, &above, &high?, None)
     }
 
-    pub(super) fn arith(&mut self, arith: Arith, of: &[Array]) -> Result<Array, Problem> {
-        let wrong = || format!("{arith:?} got {} operands", of.len());
+    pub(super) fn arith(&mut self, arith: Arith, of: &[Array]) -> Result<Array, EvaluationError> {
+        let wrong = || OperandError::Arith { arith, got: of.len() };
         let dtype = Some(of.first().ok_or_else(wrong)?.dtype);
         if let Some(plain) = arith.of_unsigned() {
             let bits = |array: &Array| self.cast(array, infer::unsigned(array.dtype));
@@ -122,7 +122,7 @@ impl Machine<'_> {
         predicate: Predicate,
         one: &Array,
         other: &Array,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         if let Some(plain) = predicate.of_unsigned() {
             let one = self.cast(one, infer::unsigned(one.dtype))?;
             let other = self.cast(other, infer::unsigned(other.dtype))?;
@@ -146,17 +146,13 @@ impl Machine<'_> {
         points: &[Vec<i64>],
         weights: &[u64],
         boundary: Boundary,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         let (dtype, shape) = (of.dtype, &of.shape);
         let float = matches!(dtype, DType::F32 | DType::F64);
         if !float || points.len() != weights.len() || points.iter().any(|p| p.len() != shape.len())
         {
-            return Err(format!(
-                "a stencil of {} points and {} weights on {} axes of {dtype}",
-                points.len(),
-                weights.len(),
-                shape.len()
-            ));
+            let (points, weights, ndim) = (points.len(), weights.len(), shape.len());
+            return Err(OperandError::Stencil { points, weights, ndim, dtype }.into());
         }
         let nothing = write(super::number::Number::Real(0.0), dtype);
         let mut sum = vec![nothing; of.data.len()];
@@ -201,7 +197,7 @@ fn whole_quotient(
     one: &Array,
     other: &Array,
     function: impl Fn(i128, i128) -> i128,
-) -> Result<Array, Problem> {
+) -> Result<Array, EvaluationError> {
     use super::number::{Number, read};
     match (&one.data[..], &other.data[..]) {
         ([x], [y]) => match (read(*x), read(*y)) {
@@ -209,8 +205,8 @@ fn whole_quotient(
                 let data = vec![write(Number::Whole(function(x, y)), one.dtype)];
                 Ok(Array { dtype: one.dtype, shape: Vec::new(), data })
             }
-            _ => Err(format!("got {} and {}, expected integers", one.dtype, other.dtype)),
+            _ => Err(OperandError::NotIntegers { got: [one.dtype, other.dtype] }.into()),
         },
-        _ => Err("got arrays, expected scalars".to_owned()),
+        _ => Err(OperandError::NotScalars.into()),
     }
 }

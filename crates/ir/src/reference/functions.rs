@@ -10,10 +10,10 @@ use std::collections::btree_map::Entry;
 use pantile_lanes::expand::{self, ElementLanes};
 use pantile_lanes::{Binary, DType, LoopBody, Scalar, Unary, evaluate};
 
-use super::Problem;
 use super::number::{
     Number, is_complex, is_true, joined, part, parts, read, sign_bit, width, with_sign, write,
 };
+use super::{EvaluationError, OperandError};
 use crate::Random;
 
 /// A function that is a body of primitive operations.
@@ -37,7 +37,7 @@ impl Functions {
         function: Unary,
         x: Scalar,
         result: DType,
-    ) -> Result<Scalar, Problem> {
+    ) -> Result<Scalar, EvaluationError> {
         match of_bits(function, x).or_else(|| of_number(function, x, result)) {
             Some(found) => Ok(found),
             None => self.by_body(Key::Unary(function), &[x], result),
@@ -51,14 +51,14 @@ impl Functions {
         x: Scalar,
         y: Scalar,
         result: DType,
-    ) -> Result<Scalar, Problem> {
+    ) -> Result<Scalar, EvaluationError> {
         let dtype = x.dtype();
         let found = match (read(x), read(y)) {
             _ if function == Binary::CopySign => Some(with_sign(x, sign_bit(y))),
             (Number::Whole(x), Number::Whole(y)) => whole(function, x, y, dtype),
             (Number::Real(x), Number::Real(y)) => real(function, x, y),
             (Number::Complex(..), Number::Complex(..)) => complex(function, x, y),
-            _ => return Err(format!("{function} of {dtype} and {}", y.dtype())),
+            _ => return Err(OperandError::Mixed { function, of: [dtype, y.dtype()] }.into()),
         };
         match found {
             Some(found) if function == Binary::CopySign => Ok(found),
@@ -74,16 +74,21 @@ impl Functions {
         stream: u64,
         seed: u64,
         index: u64,
-    ) -> Result<Scalar, Problem> {
+    ) -> Result<Scalar, EvaluationError> {
         let given = [Scalar::of(index), Scalar::of(seed)];
         self.by_body(Key::Random(kind, stream), &given, DType::F64)
     }
 
-    fn by_body(&mut self, key: Key, of: &[Scalar], result: DType) -> Result<Scalar, Problem> {
+    fn by_body(
+        &mut self,
+        key: Key,
+        of: &[Scalar],
+        result: DType,
+    ) -> Result<Scalar, EvaluationError> {
         let dtype = of[0].dtype();
         let body = match self.bodies.entry((key, dtype)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(body(key, of).map_err(|error| error.to_string())?),
+            Entry::Vacant(new) => new.insert(body(key, of)?),
         };
         let lanes: Vec<Scalar> = of
             .iter()
@@ -92,11 +97,11 @@ impl Functions {
                 false => vec![*value],
             })
             .collect();
-        let found = evaluate(body, &lanes).map_err(|error| error.to_string())?;
+        let found = evaluate(body, &lanes)?;
         let found = match found[..] {
             [re, im] => joined(re, im),
             [one] => one,
-            _ => return Err("a function gives nothing".to_owned()),
+            _ => return Err(OperandError::NoValue.into()),
         };
         // Writes NaN as the one that arithmetic gives.
         Ok(write(read(found), result))

@@ -4,7 +4,7 @@ use pantile_lanes::Scalar;
 
 use super::arrays::View;
 use super::machine::{Frame, Held, Machine};
-use super::{Array, Problem};
+use super::{Array, EvaluationError, OperandError, StructureError};
 use crate::Operation;
 
 impl<'p> Machine<'p> {
@@ -13,13 +13,13 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &mut Frame<'p>,
         operation: &'p Operation,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), EvaluationError> {
         let [lower, upper, step] = [0, 1, 2].map(|at| self.index(frame, operation, at));
         let (lower, upper, step) = (lower?, upper?, step?);
         if step < 1 {
-            return Err(format!("got the step {step}, expected at least 1"));
+            return Err(OperandError::Step { got: step }.into());
         }
-        let block = operation.blocks.first().ok_or("a loop without a block")?;
+        let block = operation.blocks.first().ok_or(StructureError::LoopWithoutBlock)?;
         let mut carried = self.carried(frame, operation, 3)?;
         let mut at = Some(lower).filter(|at| *at < upper);
         while let Some(counter) = at {
@@ -38,9 +38,9 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &mut Frame<'p>,
         operation: &'p Operation,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), EvaluationError> {
         let [before, after] = &operation.blocks[..] else {
-            return Err(format!("a loop of {} blocks, expected 2", operation.blocks.len()));
+            return Err(StructureError::LoopBlocks { got: operation.blocks.len() }.into());
         };
         let mut carried = self.carried(frame, operation, 0)?;
         loop {
@@ -48,13 +48,13 @@ impl<'p> Machine<'p> {
             frame.set_all(&before.arguments, carried)?;
             let mut passed = self.block(frame, before)?;
             if passed.is_empty() {
-                return Err("the loop has no condition".to_owned());
+                return Err(StructureError::NoCondition.into());
             }
             let truth = match passed.remove(0) {
                 Held::Array(view) => view.read().data.first().and_then(Scalar::get::<bool>),
                 Held::OfMember => None,
             };
-            if !truth.ok_or("the condition of the loop is no truth value")? {
+            if !truth.ok_or(OperandError::LoopCondition)? {
                 return frame.set_all(&operation.results, passed);
             }
             frame.set_all(&after.arguments, passed)?;
@@ -68,7 +68,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'p>,
         operation: &Operation,
         first: usize,
-    ) -> Result<Vec<Held>, Problem> {
+    ) -> Result<Vec<Held>, EvaluationError> {
         let mut carried = Vec::new();
         for at in first..operation.operands.len() {
             carried.push(match self.held(frame, operation, at)? {

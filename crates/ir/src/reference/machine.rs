@@ -1,13 +1,12 @@
 //! One operation after the other.
 
-use pantile_lanes::{DType, Scalar};
+use pantile_lanes::Scalar;
 
 use super::arrays::{View, size};
 use super::functions::Functions;
 use super::number::zero;
 use super::reduce::Request;
-use super::{Array, Problem};
-use crate::infer::shape_text;
+use super::{Array, EvaluationError, OperandError, StructureError};
 use crate::{Block, Function, Op, Operation, Place, Program, Type, Value};
 
 /// Functions that call functions: this deep at most.
@@ -42,18 +41,21 @@ impl<'p> Frame<'p> {
         Self { function, values: vec![None; function.values.len()] }
     }
 
-    fn ty(&self, value: Value) -> Result<&'p Type, Problem> {
+    fn ty(&self, value: Value) -> Result<&'p Type, StructureError> {
         let known = self.function.values.get(value.index()).map(|data| &data.ty);
-        known.ok_or_else(|| format!("value {} is none of @{}", value.index(), self.function.name))
+        known.ok_or_else(|| StructureError::UnknownValue {
+            value: value.index(),
+            function: self.function.name.clone(),
+        })
     }
 
     /// The declared type of the first result.
-    pub(super) fn result_type(&self, operation: &Operation) -> Result<&'p Type, Problem> {
-        self.ty(*operation.results.first().ok_or("the operation has no result")?)
+    pub(super) fn result_type(&self, operation: &Operation) -> Result<&'p Type, StructureError> {
+        self.ty(*operation.results.first().ok_or(StructureError::NoResult)?)
     }
 
     /// Gives a value what it is; an array has to be what its type says.
-    fn set(&mut self, value: Value, held: Held) -> Result<(), Problem> {
+    fn set(&mut self, value: Value, held: Held) -> Result<(), StructureError> {
         let ty = self.ty(value)?;
         if let Held::Array(view) = &held {
             let fits = view.shape.len() == ty.shape().len()
@@ -63,29 +65,34 @@ impl<'p> Frame<'p> {
                     .zip(ty.shape())
                     .all(|(is, dim)| dim.is_none_or(|dim| dim == *is));
             if !fits || ty.dtype() != Some(view.dtype()) {
-                return Err(format!(
-                    "got {} of shape {:?}, the type says {} of shape {}",
-                    view.dtype(),
-                    view.shape,
-                    ty.dtype().map_or("no elements", DType::name),
-                    shape_text(ty.shape())
-                ));
+                return Err(StructureError::WrongValue {
+                    got: view.dtype(),
+                    shape: view.shape.clone(),
+                    expected: ty.dtype(),
+                    declared: ty.shape().to_vec(),
+                });
             }
         }
         self.values[value.index()] = Some(held);
         Ok(())
     }
 
-    pub(super) fn set_all(&mut self, values: &[Value], held: Vec<Held>) -> Result<(), Problem> {
+    pub(super) fn set_all(
+        &mut self,
+        values: &[Value],
+        held: Vec<Held>,
+    ) -> Result<(), EvaluationError> {
         if values.len() != held.len() {
-            return Err(format!("got {} values, expected {}", held.len(), values.len()));
+            let (got, expected) = (held.len(), values.len());
+            return Err(StructureError::Values { got, expected }.into());
         }
-        values.iter().zip(held).try_for_each(|(value, held)| self.set(*value, held))
+        values.iter().zip(held).try_for_each(|(value, held)| self.set(*value, held))?;
+        Ok(())
     }
 
-    fn get(&self, value: Value) -> Result<&Held, Problem> {
+    fn get(&self, value: Value) -> Result<&Held, StructureError> {
         let held = self.values.get(value.index()).and_then(Option::as_ref);
-        held.ok_or_else(|| format!("value {} is used before it is made", value.index()))
+        held.ok_or(StructureError::Unset { value: value.index() })
     }
 }
 
@@ -101,25 +108,22 @@ impl<'p> Machine<'p> {
     }
 
     /// Counts elements that are computed.
-    pub(super) fn spend(&mut self, elements: usize) -> Result<(), Problem> {
+    pub(super) fn spend(&mut self, elements: usize) -> Result<(), EvaluationError> {
         let left = self.left.checked_sub(elements as u64);
-        self.left = left.ok_or("the program computes more elements than it may")?;
+        self.left = left.ok_or(EvaluationError::Budget)?;
         Ok(())
     }
 
     /// Runs the entry function.
-    pub(super) fn entry(&mut self, arguments: &[Array]) -> Result<Vec<Array>, Problem> {
-        let function = self.program.entry().ok_or("the program has no function")?;
+    pub(super) fn entry(&mut self, arguments: &[Array]) -> Result<Vec<Array>, EvaluationError> {
+        let function = self.program.entry().ok_or(StructureError::NoFunction)?;
         self.place = function.place.clone();
         for (number, array) in arguments.iter().enumerate() {
             let typed = array.data.iter().all(|value| value.dtype() == array.dtype);
             if size(&array.shape)? != array.data.len() || !typed {
-                return Err(format!(
-                    "argument {number} of shape {:?} has {} elements, or some of another type than {}",
-                    array.shape,
-                    array.data.len(),
-                    array.dtype
-                ));
+                let (shape, elements) = (array.shape.clone(), array.data.len());
+                let dtype = array.dtype;
+                return Err(StructureError::Argument { number, shape, elements, dtype }.into());
             }
         }
         let held = arguments.iter().map(|array| Held::Array(View::new(array.clone()))).collect();
@@ -131,14 +135,16 @@ impl<'p> Machine<'p> {
         &mut self,
         function: &'p Function,
         arguments: Vec<Held>,
-    ) -> Result<Vec<Array>, Problem> {
+    ) -> Result<Vec<Array>, EvaluationError> {
         if self.calls >= MOST_CALLS {
-            return Err(format!("@{} is called more than {MOST_CALLS} deep", function.name));
+            let function = function.name.clone();
+            return Err(EvaluationError::CallDepth { function, limit: MOST_CALLS });
         }
         let mut frame = Frame::new(function);
         let (got, expected) = (arguments.len(), function.body.arguments.len());
         if got != expected {
-            return Err(format!("@{} takes {expected} arguments, got {got}", function.name));
+            let function = function.name.clone();
+            return Err(StructureError::Arguments { function, got, expected }.into());
         }
         frame.set_all(&function.body.arguments, arguments)?;
         self.calls += 1;
@@ -146,7 +152,7 @@ impl<'p> Machine<'p> {
         self.calls -= 1;
         let array = |held: &Held| match held {
             Held::Array(view) => Ok(view.read()),
-            Held::OfMember => Err("a result differs from member to member".to_owned()),
+            Held::OfMember => Err(StructureError::ResultOfMember.into()),
         };
         results.iter().map(array).collect()
     }
@@ -156,7 +162,7 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &mut Frame<'p>,
         block: &'p Block,
-    ) -> Result<Vec<Held>, Problem> {
+    ) -> Result<Vec<Held>, EvaluationError> {
         for operation in &block.operations {
             self.place = operation.place.clone();
             self.spend(1)?;
@@ -167,7 +173,7 @@ impl<'p> Machine<'p> {
                     Held::OfMember => Ok(Held::OfMember),
                 };
                 let values: Vec<Held> =
-                    operation.operands.iter().map(copy).collect::<Result<_, Problem>>()?;
+                    operation.operands.iter().map(copy).collect::<Result<_, EvaluationError>>()?;
                 let elements = values.iter().map(|held| match held {
                     Held::Array(view) => view.size(),
                     Held::OfMember => 0,
@@ -185,9 +191,9 @@ impl<'p> Machine<'p> {
         frame: &Frame<'p>,
         operation: &Operation,
         at: usize,
-    ) -> Result<Held, Problem> {
-        let value = operation.operands.get(at);
-        frame.get(*value.ok_or_else(|| format!("operand {at} is missing"))?).cloned()
+    ) -> Result<Held, EvaluationError> {
+        let value = operation.operands.get(at).ok_or(StructureError::MissingOperand { at })?;
+        Ok(frame.get(*value)?.clone())
     }
 
     /// The array that an operand is.
@@ -196,10 +202,10 @@ impl<'p> Machine<'p> {
         frame: &Frame<'p>,
         operation: &Operation,
         at: usize,
-    ) -> Result<View, Problem> {
+    ) -> Result<View, EvaluationError> {
         match self.held(frame, operation, at)? {
             Held::Array(view) => Ok(view),
-            Held::OfMember => Err(format!("operand {at} differs from member to member")),
+            Held::OfMember => Err(StructureError::OperandOfMember { at }.into()),
         }
     }
 
@@ -209,7 +215,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'p>,
         operation: &Operation,
         at: usize,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         Ok(self.view(frame, operation, at)?.read())
     }
 
@@ -217,10 +223,10 @@ impl<'p> Machine<'p> {
         &self,
         frame: &Frame<'p>,
         operation: &Operation,
-    ) -> Result<[Array; N], Problem> {
+    ) -> Result<[Array; N], EvaluationError> {
         let all: Vec<Array> =
             (0..N).map(|at| self.array(frame, operation, at)).collect::<Result<_, _>>()?;
-        all.try_into().map_err(|_| "operands are missing".to_owned())
+        all.try_into().map_err(|_| StructureError::MissingOperands.into())
     }
 
     /// The whole number that an operand is.
@@ -229,10 +235,10 @@ impl<'p> Machine<'p> {
         frame: &Frame<'p>,
         operation: &Operation,
         at: usize,
-    ) -> Result<i64, Problem> {
+    ) -> Result<i64, EvaluationError> {
         let array = self.array(frame, operation, at)?;
         let index = array.data.first().and_then(Scalar::get::<i64>);
-        index.ok_or_else(|| format!("operand {at} has type {}, expected an index", array.dtype))
+        Ok(index.ok_or(OperandError::NotIndex { at, dtype: array.dtype })?)
     }
 
     /// The lengths of the result: operands, or those of its type.
@@ -241,18 +247,16 @@ impl<'p> Machine<'p> {
         frame: &Frame<'p>,
         operation: &Operation,
         (first, last): (usize, usize),
-    ) -> Result<Vec<usize>, Problem> {
+    ) -> Result<Vec<usize>, EvaluationError> {
         let declared = frame.result_type(operation)?.shape();
         if last.saturating_sub(first) < declared.len() {
             let known: Option<Vec<usize>> = declared.iter().copied().collect();
-            return known.ok_or_else(|| {
-                format!("got shape {}, expected known lengths", shape_text(declared))
-            });
+            let unknown = || OperandError::UnknownLengths { declared: declared.to_vec() };
+            return Ok(known.ok_or_else(unknown)?);
         }
         let length = |at: usize| {
             let length = self.index(frame, operation, at)?;
-            usize::try_from(length)
-                .map_err(|_| format!("got the length {length}, expected 0 or more"))
+            usize::try_from(length).map_err(|_| OperandError::Length { got: length }.into())
         };
         (first..first + declared.len()).map(length).collect()
     }
@@ -261,12 +265,12 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &mut Frame<'p>,
         operation: &'p Operation,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), EvaluationError> {
         match &operation.op {
             Op::For => self.repeat(frame, operation),
             Op::While => self.repeat_while(frame, operation),
             Op::Region(_) => {
-                let block = operation.blocks.first().ok_or("a region without a block")?;
+                let block = operation.blocks.first().ok_or(StructureError::RegionWithoutBlock)?;
                 let values = self.block(frame, block)?;
                 frame.set_all(&operation.results, values)
             }
@@ -277,12 +281,14 @@ impl<'p> Machine<'p> {
             }
             Op::MapBlocks { function, block } => {
                 let callee = self.program.function(function);
-                let callee = callee.ok_or_else(|| format!("there is no function @{function}"))?;
+                let unknown = || StructureError::UnknownFunction { name: function.clone() };
+                let callee = callee.ok_or_else(unknown)?;
                 let of = (0..operation.operands.len()).map(|at| self.array(frame, operation, at));
                 let of: Vec<Array> = of.collect::<Result<_, _>>()?;
                 let mut results = Vec::new();
                 for result in &operation.results {
-                    let dtype = frame.ty(*result)?.dtype().ok_or("a result has no elements")?;
+                    let dtype = frame.ty(*result)?.dtype();
+                    let dtype = dtype.ok_or(StructureError::BlockNoElements)?;
                     let shape = of.first().map(|array| array.shape.clone()).unwrap_or_default();
                     let data = vec![zero(dtype); size(&shape)?];
                     results.push(Array { dtype, shape, data });
@@ -315,7 +321,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn of_member(&self, frame: &Frame<'p>, operation: &Operation) -> Result<bool, Problem> {
+    fn of_member(&self, frame: &Frame<'p>, operation: &Operation) -> Result<bool, EvaluationError> {
         let mut found = false;
         for value in &operation.operands {
             found |= matches!(frame.get(*value)?, Held::OfMember);
@@ -324,7 +330,11 @@ impl<'p> Machine<'p> {
     }
 
     /// The one result of an operation.
-    fn result(&mut self, frame: &Frame<'p>, operation: &'p Operation) -> Result<View, Problem> {
+    fn result(
+        &mut self,
+        frame: &Frame<'p>,
+        operation: &'p Operation,
+    ) -> Result<View, EvaluationError> {
         match &operation.op {
             Op::Subview(slice) | Op::DistSubview { slice, .. } => {
                 self.subview(frame, operation, slice)
@@ -354,9 +364,13 @@ impl<'p> Machine<'p> {
     }
 
     /// The elements of a result that is an array of its own.
-    fn computed(&mut self, frame: &Frame<'p>, operation: &'p Operation) -> Result<Array, Problem> {
+    fn computed(
+        &mut self,
+        frame: &Frame<'p>,
+        operation: &'p Operation,
+    ) -> Result<Array, EvaluationError> {
         let wanted = frame.result_type(operation)?.dtype();
-        let dtype = wanted.ok_or("the result has no elements")?;
+        let dtype = wanted.ok_or(StructureError::NoElements)?;
         match &operation.op {
             Op::Constant(value) => Ok(Array { dtype, shape: Vec::new(), data: vec![*value] }),
             Op::Arith(arith) => {

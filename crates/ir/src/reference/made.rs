@@ -3,7 +3,7 @@
 use pantile_lanes::DType;
 
 use super::machine::{Frame, Machine};
-use super::{Array, Problem};
+use super::{Array, EvaluationError, OperandError, StructureError};
 use crate::{Op, Operation};
 
 impl<'p> Machine<'p> {
@@ -12,22 +12,22 @@ impl<'p> Machine<'p> {
         &mut self,
         frame: &Frame<'p>,
         operation: &Operation,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         let of = self.array(frame, operation, 0)?;
         let at = (1..operation.operands.len()).map(|at| self.index(frame, operation, at));
         let at: Vec<i64> = at.collect::<Result<_, _>>()?;
         let index: Option<Vec<usize>> = at.iter().map(|at| usize::try_from(*at).ok()).collect();
-        let beyond = || format!("got {at:?} for an array of shape {:?}", of.shape);
+        let beyond = || OperandError::Index { at: at.clone(), shape: of.shape.clone() };
         let index = index.ok_or_else(beyond)?;
         if operation.op == Op::Dim {
             let length = index.first().and_then(|axis| of.shape.get(*axis)).ok_or_else(beyond)?;
-            let length = i64::try_from(*length).map_err(|error| error.to_string())?;
+            let length = i64::try_from(*length)?;
             return Ok(Array::of(&[], &[length]));
         }
         let inside = index.len() == of.shape.len()
             && index.iter().zip(&of.shape).all(|(at, length)| at < length);
         if !inside {
-            return Err(beyond());
+            return Err(beyond().into());
         }
         let value = of.data[super::arrays::number(&of.shape, &index)];
         Ok(Array { dtype: of.dtype, shape: Vec::new(), data: vec![value] })
@@ -39,7 +39,7 @@ impl<'p> Machine<'p> {
         frame: &Frame<'p>,
         operation: &Operation,
         dtype: DType,
-    ) -> Result<Array, Problem> {
+    ) -> Result<Array, EvaluationError> {
         let count = operation.operands.len();
         match &operation.op {
             Op::Create { value } => {
@@ -66,10 +66,7 @@ impl<'p> Machine<'p> {
                         let [seed] = self.arrays(frame, operation)?;
                         self.random(&seed, &shape, (*kind, *stream), dtype)
                     }
-                    other => Err(format!(
-                        "`{}` is what one member does: it has no meaning for whole arrays",
-                        other.name()
-                    )),
+                    other => Err(StructureError::OfMember { op: other.name() }.into()),
                 }
             }
         }

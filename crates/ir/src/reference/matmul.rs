@@ -6,14 +6,14 @@ use super::arrays::{indices, number, size, spread};
 use super::machine::Machine;
 use super::number::{Number, read, write};
 use super::reduce::Request;
-use super::{Array, Problem};
+use super::{Array, EvaluationError};
 use crate::{Dim, Reduction, infer};
 
 /// Terms that are added one after the other before panels are.
 const PANEL: usize = 256;
 
 impl Machine<'_> {
-    pub(super) fn matmul(&mut self, left: &Array, right: &Array) -> Result<Array, Problem> {
+    pub(super) fn matmul(&mut self, left: &Array, right: &Array) -> Result<Array, EvaluationError> {
         let dtype = infer::matmul_dtype(left.dtype, right.dtype)?;
         let known = |array: &Array| array.shape.iter().copied().map(Some).collect::<Vec<Dim>>();
         let shape = infer::matmul_shape(&known(left), &known(right))?;
@@ -54,7 +54,7 @@ impl Machine<'_> {
     }
 
     /// The exact sum of the products of elements, each rounded once.
-    fn of_vectors(&mut self, left: &Array, right: &Array) -> Result<Array, Problem> {
+    fn of_vectors(&mut self, left: &Array, right: &Array) -> Result<Array, EvaluationError> {
         let products = self.binary(Binary::Multiply, left, right, None)?;
         let request = Request {
             reduction: Reduction::Sum,

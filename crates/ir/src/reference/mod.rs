@@ -20,6 +20,7 @@
 mod arrays;
 mod create;
 mod elementwise;
+mod error;
 mod exact;
 mod functions;
 mod loops;
@@ -33,6 +34,8 @@ mod shapes;
 use std::fmt;
 
 use pantile_lanes::{DType, Element, Scalar};
+
+pub use error::{EvaluationError, OperandError, SliceFault, StructureError};
 
 use crate::{Place, Program};
 
@@ -69,21 +72,22 @@ impl Array {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What is wrong.
-    pub message: String,
+    pub error: EvaluationError,
     /// Where.
     pub place: Place,
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
+        write!(f, "{}: {}", self.place, self.error)
     }
 }
 
-impl std::error::Error for Fault {}
-
-/// What went wrong, before it is known where.
-type Problem = String;
+impl std::error::Error for Fault {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
 
 /// The results of a program's entry function.
 ///
@@ -100,5 +104,5 @@ pub fn run(program: &Program, arguments: &[Array]) -> Result<Vec<Array>, Fault> 
 /// As [`run`].
 pub fn run_within(program: &Program, arguments: &[Array], steps: u64) -> Result<Vec<Array>, Fault> {
     let mut machine = machine::Machine::new(program, steps);
-    machine.entry(arguments).map_err(|message| Fault { message, place: machine.place().clone() })
+    machine.entry(arguments).map_err(|error| Fault { error, place: machine.place().clone() })
 }

@@ -9,7 +9,7 @@ use super::machine::Machine;
 use super::number::{
     Number, cast, is_complex, is_inexact, is_true, joined, part, parts, read, write,
 };
-use super::{Array, Problem};
+use super::{Array, EvaluationError, OperandError};
 use crate::Reduction;
 use crate::infer::reduced_dtype;
 
@@ -26,14 +26,18 @@ pub(super) struct Request<'a> {
 }
 
 impl Machine<'_> {
-    pub(super) fn reduce(&mut self, of: &Array, request: &Request<'_>) -> Result<Array, Problem> {
+    pub(super) fn reduce(
+        &mut self,
+        of: &Array,
+        request: &Request<'_>,
+    ) -> Result<Array, EvaluationError> {
         let Request { reduction, axes, keepdims, .. } = *request;
         let ndim = of.shape.len();
         let all: Vec<usize> = (0..ndim).collect();
         let axes = axes.unwrap_or(&all);
         let twice = |axis: &usize| axes.iter().filter(|other| *other == axis).count() > 1;
         if axes.iter().any(|axis| *axis >= ndim || twice(axis)) {
-            return Err(format!("got axes {axes:?}, expected different ones below {ndim}"));
+            return Err(OperandError::ReducedAxes { axes: axes.to_vec(), ndim }.into());
         }
         let natural = reduced_dtype(reduction, of.dtype)?;
         let dtype = match reduction {
@@ -65,7 +69,7 @@ impl Machine<'_> {
         group: &[Scalar],
         of: DType,
         dtype: DType,
-    ) -> Result<Scalar, Problem> {
+    ) -> Result<Scalar, EvaluationError> {
         use Reduction as R;
         let truths = group.iter().map(|value| is_true(read(*value)));
         match request.reduction {
@@ -73,7 +77,7 @@ impl Machine<'_> {
             R::All => Ok(Scalar::of(truths.into_iter().all(|truth| truth))),
             R::CountNonZero => {
                 let count = truths.filter(|truth| *truth).count();
-                i64::try_from(count).map(Scalar::of).map_err(|error| error.to_string())
+                Ok(Scalar::of(i64::try_from(count)?))
             }
             R::Sum => Ok(total(group, dtype, 1)),
             R::Mean => Ok(total(group, dtype, group.len() as u64)),
@@ -97,9 +101,9 @@ impl Machine<'_> {
         }
     }
 
-    fn extreme(&mut self, group: &[Scalar], function: Binary) -> Result<Scalar, Problem> {
+    fn extreme(&mut self, group: &[Scalar], function: Binary) -> Result<Scalar, EvaluationError> {
         let Some(first) = group.first() else {
-            return Err(format!("{function} of no elements is not defined"));
+            return Err(OperandError::Empty { function }.into());
         };
         // With itself first: a NaN is then the one that arithmetic gives.
         let dtype = first.dtype();
@@ -107,18 +111,18 @@ impl Machine<'_> {
     }
 
     /// The place of the first NaN, else of the first one that is equal to the extreme.
-    fn first(&mut self, group: &[Scalar], function: Binary) -> Result<Scalar, Problem> {
+    fn first(&mut self, group: &[Scalar], function: Binary) -> Result<Scalar, EvaluationError> {
         let best = read(self.extreme(group, function)?);
         let nan = |value: &Scalar| matches!(read(*value), Number::Real(x) if x.is_nan());
         let place = group.iter().position(nan);
         let place = place.or_else(|| group.iter().position(|value| read(*value) == best));
-        let place = place.ok_or("no element is the extreme one")?;
-        i64::try_from(place).map(Scalar::of).map_err(|error| error.to_string())
+        let place = place.ok_or(OperandError::NoExtreme)?;
+        Ok(Scalar::of(i64::try_from(place)?))
     }
 
-    fn product(&mut self, group: &[Scalar], dtype: DType) -> Result<Scalar, Problem> {
+    fn product(&mut self, group: &[Scalar], dtype: DType) -> Result<Scalar, EvaluationError> {
         let factors: Vec<Scalar> = group.iter().map(|value| cast(*value, dtype)).collect();
-        let mut times = |all: &[Scalar]| -> Result<Scalar, Problem> {
+        let mut times = |all: &[Scalar]| -> Result<Scalar, EvaluationError> {
             let Some((first, rest)) = all.split_first() else { return Ok(one(dtype)) };
             let mut product = *first;
             for factor in rest {
@@ -142,7 +146,7 @@ impl Machine<'_> {
         of: DType,
         dtype: DType,
         correction: f64,
-    ) -> Result<Scalar, Problem> {
+    ) -> Result<Scalar, EvaluationError> {
         let float = reduced_dtype(Reduction::Mean, of)?;
         let group: Vec<Scalar> = group.iter().map(|value| cast(*value, float)).collect();
         let mean = total(&group, float, group.len() as u64);
@@ -173,7 +177,11 @@ impl Machine<'_> {
         self.functions.binary(Binary::Divide, total(&squares, dtype, 1), rest, dtype)
     }
 
-    fn magnitudes(&mut self, group: &[Scalar], dtype: DType) -> Result<Vec<Scalar>, Problem> {
+    fn magnitudes(
+        &mut self,
+        group: &[Scalar],
+        dtype: DType,
+    ) -> Result<Vec<Scalar>, EvaluationError> {
         let mut magnitude = |value: &Scalar| {
             let value = if is_complex(value.dtype()) { *value } else { cast(*value, dtype) };
             self.functions.unary(Unary::Abs, value, dtype)
@@ -183,13 +191,13 @@ impl Machine<'_> {
 
     /// The square root of the sum of squares; scaled by a power of two where squares would leave
     /// the range of floats.
-    fn length(&mut self, group: &[Scalar], dtype: DType) -> Result<Scalar, Problem> {
+    fn length(&mut self, group: &[Scalar], dtype: DType) -> Result<Scalar, EvaluationError> {
         let magnitudes = self.magnitudes(group, dtype)?;
         if magnitudes.is_empty() {
             return Ok(total(&[], dtype, 1));
         }
         let Number::Real(largest) = read(self.extreme(&magnitudes, Binary::Maximum)?) else {
-            return Err("a magnitude is no real number".to_owned());
+            return Err(OperandError::Magnitude.into());
         };
         let (edge, far) = if dtype == DType::F32 { (50, 100) } else { (480, 600) };
         let exponent = match largest {

@@ -3,7 +3,7 @@
 use super::arrays::{View, indices, number, size, spread};
 use super::machine::{Frame, Held, Machine};
 use super::number::cast;
-use super::{Array, Problem};
+use super::{Array, EvaluationError, OperandError, SliceFault, StructureError};
 use crate::{Dim, Function, Index, Operation, Slice};
 
 impl<'p> Machine<'p> {
@@ -15,9 +15,9 @@ impl<'p> Machine<'p> {
         operation: &Operation,
         (slice, first): (&Slice, usize),
         shape: &[usize],
-    ) -> Result<(Vec<usize>, Vec<usize>), Problem> {
+    ) -> Result<(Vec<usize>, Vec<usize>), EvaluationError> {
         let mut next = first;
-        let mut list = |entries: &[Index]| -> Result<Vec<i64>, Problem> {
+        let mut list = |entries: &[Index]| -> Result<Vec<i64>, EvaluationError> {
             let mut values = Vec::new();
             for entry in entries {
                 values.push(match entry {
@@ -33,23 +33,22 @@ impl<'p> Machine<'p> {
         let (offsets, sizes, steps) =
             (list(&slice.offsets)?, list(&slice.sizes)?, list(&slice.strides)?);
         if [offsets.len(), sizes.len(), steps.len()] != [shape.len(); 3] {
-            return Err(format!("a slice of {} axes, expected {}", offsets.len(), shape.len()));
+            let (got, expected) = (offsets.len(), shape.len());
+            return Err(OperandError::Slice(SliceFault::Axes { got, expected }).into());
         }
         let mut lists: Vec<Vec<usize>> = Vec::new();
         for axis in 0..shape.len() {
             let (offset, count, step) = (offsets[axis], sizes[axis], steps[axis]);
             if count < 0 || step == 0 {
-                return Err(format!(
-                    "axis {axis}: got size {count} and step {step}, expected a size of at least 0 and a step other than 0"
-                ));
+                let fault = SliceFault::Step { axis, size: count, step };
+                return Err(OperandError::Slice(fault).into());
             }
             let last = i128::from(offset) + (i128::from(count) - 1) * i128::from(step);
             let inside = |at: i128| usize::try_from(at).is_ok_and(|at| at < shape[axis]);
             if count > 0 && !(inside(i128::from(offset)) && inside(last)) {
-                return Err(format!(
-                    "axis {axis}: {count} indices from {offset} by {step} leave the {} of the array",
-                    shape[axis]
-                ));
+                let (size, length) = (count, shape[axis]);
+                let fault = SliceFault::Bounds { axis, size, offset, step, length };
+                return Err(OperandError::Slice(fault).into());
             }
             let at = |k: i64| usize::try_from(offset + k * step).unwrap_or(0);
             lists.push((0..count).map(at).collect());
@@ -68,16 +67,14 @@ impl<'p> Machine<'p> {
         frame: &Frame<'p>,
         operation: &Operation,
         slice: &Slice,
-    ) -> Result<View, Problem> {
+    ) -> Result<View, EvaluationError> {
         let of = self.view(frame, operation, 0)?;
         let (numbers, sizes) = self.sliced(frame, operation, (slice, 1), &of.shape)?;
         self.spend(numbers.len())?;
         let declared = frame.result_type(operation)?.shape();
         let shape = without_units(&sizes, declared).ok_or_else(|| {
-            format!(
-                "a slice of sizes {sizes:?} is no array of shape {}",
-                crate::infer::shape_text(declared)
-            )
+            let (sizes, declared) = (sizes.clone(), declared.to_vec());
+            OperandError::Slice(SliceFault::Shape { sizes, declared })
         })?;
         Ok(of.seen(&shape, &numbers))
     }
@@ -89,7 +86,7 @@ impl<'p> Machine<'p> {
         operation: &Operation,
         slice: &Slice,
         target: &View,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), EvaluationError> {
         // Read before anything is written: the source may be a view of the target.
         let source = self.view(frame, operation, 0)?.read();
         let (numbers, sizes) = self.sliced(frame, operation, (slice, 2), &target.shape)?;
@@ -101,19 +98,21 @@ impl<'p> Machine<'p> {
     }
 
     /// The same elements in row-major order.
-    pub(super) fn reshape(&mut self, of: Array, shape: &[usize]) -> Result<Array, Problem> {
+    pub(super) fn reshape(&mut self, of: Array, shape: &[usize]) -> Result<Array, EvaluationError> {
         let count = size(shape)?;
         if count != of.data.len() {
-            return Err(format!("got a shape of {count} elements, expected {}", of.data.len()));
+            let expected = of.data.len();
+            return Err(OperandError::Elements { got: count, expected }.into());
         }
         Ok(Array { shape: shape.to_vec(), ..of })
     }
 
-    pub(super) fn permute(&mut self, of: &Array, axes: &[usize]) -> Result<Array, Problem> {
+    pub(super) fn permute(&mut self, of: &Array, axes: &[usize]) -> Result<Array, EvaluationError> {
         let mut sorted = axes.to_vec();
         sorted.sort_unstable();
         if !sorted.into_iter().eq(0..of.shape.len()) {
-            return Err(format!("got axes {axes:?}, expected each of {} once", of.shape.len()));
+            let (axes, ndim) = (axes.to_vec(), of.shape.len());
+            return Err(OperandError::Permutation { axes, ndim }.into());
         }
         self.spend(of.data.len())?;
         let shape: Vec<usize> = axes.iter().map(|axis| of.shape[*axis]).collect();
@@ -128,7 +127,11 @@ impl<'p> Machine<'p> {
         Ok(Array { dtype: of.dtype, shape, data })
     }
 
-    pub(super) fn broadcast(&mut self, of: &Array, shape: &[usize]) -> Result<Array, Problem> {
+    pub(super) fn broadcast(
+        &mut self,
+        of: &Array,
+        shape: &[usize],
+    ) -> Result<Array, EvaluationError> {
         self.spend(size(shape)?)?;
         Ok(Array { dtype: of.dtype, shape: shape.to_vec(), data: spread(of, shape)? })
     }
@@ -140,14 +143,13 @@ impl<'p> Machine<'p> {
         block: &[usize],
         of: &[Array],
         results: &mut [Array],
-    ) -> Result<(), Problem> {
-        let Some(first) = of.first() else { return Err("map_blocks of no array".to_owned()) };
+    ) -> Result<(), EvaluationError> {
+        let Some(first) = of.first() else { return Err(OperandError::NoBlocks.into()) };
         let shape = &first.shape;
         let odd = of.iter().chain(&*results).any(|array| array.shape != *shape);
         if odd || block.len() != shape.len() || block.contains(&0) {
-            return Err(format!(
-                "blocks of shape {block:?} of arrays of shape {shape:?}, expected arrays of one shape and lengths of at least 1"
-            ));
+            let (block, shape) = (block.to_vec(), shape.clone());
+            return Err(OperandError::Blocks { block, shape }.into());
         }
         let grid: Vec<usize> =
             shape.iter().zip(block).map(|(length, size)| length.div_ceil(*size)).collect();
@@ -170,7 +172,8 @@ impl<'p> Machine<'p> {
             let given = self.call(callee, of.iter().map(part).collect())?;
             if given.len() != results.len() {
                 let (got, expected) = (given.len(), results.len());
-                return Err(format!("@{} gives {got} results, expected {expected}", callee.name));
+                let function = callee.name.clone();
+                return Err(StructureError::Results { function, got, expected }.into());
             }
             for (result, given) in results.iter_mut().zip(given) {
                 for (place, value) in places.iter().zip(spread(&given, &sizes)?) {

@@ -165,7 +165,7 @@ impl<'p> Checker<'p> {
             return;
         }
         match infer::result_types(self.function, operation, self.program) {
-            Err(message) => self.report(operation, message),
+            Err(error) => self.report(operation, error.to_string()),
             Ok(types) if types.len() != operation.results.len() => {
                 let got = operation.results.len();
                 self.report(operation, format!("has {got} results, expected {}", types.len()));

@@ -1,14 +1,16 @@
 //! The naive evaluator against numbers that were found by hand.
 
-use pantile_ir::reference::{Array, run, run_within};
+use pantile_ir::reference::{
+    Array, EvaluationError, Fault, OperandError, StructureError, run, run_within,
+};
 use pantile_ir::text::parse;
 use pantile_lanes::{DType, Element, Scalar};
 
 /// The results of a program whose body is `text`.
-fn results(signature: &str, text: &str, arguments: &[Array]) -> Result<Vec<Array>, String> {
+fn results(signature: &str, text: &str, arguments: &[Array]) -> Result<Vec<Array>, Fault> {
     let text = format!("func.func @main{signature} {{\n{text}\n}}\n");
     let program = parse(&text, "t").unwrap_or_else(|faults| panic!("{}\n{text}", faults[0]));
-    run(&program, arguments).map_err(|fault| fault.to_string())
+    run(&program, arguments)
 }
 
 /// The one result of a program without arguments, which is `%r`.
@@ -437,22 +439,28 @@ fn faults_say_what_and_where() {
         "%n = arith.constant 5 : index\n\
          %b = ndarray.subview %a[%n] [4] [1] : {line} to {line}\nreturn %b : {line}"
     );
-    assert_eq!(fault(&text), "t:3:6: axis 0: 4 indices from 5 by 1 leave the 4 of the array");
+    let expected = "t:3:6: axis 0: 4 indices from 5 by 1 leave the 4 of the array";
+    assert_eq!(fault(&text).to_string(), expected);
     let text = format!(
         "%c0 = arith.constant 0 : index\nscf.for %i = %c0 to %c0 step %c0 {{\nscf.yield\n}}\nreturn %a : {line}"
     );
-    assert!(fault(&text).contains("got the step 0, expected at least 1"));
+    assert_eq!(fault(&text).error, OperandError::Step { got: 0 }.into());
     let text = format!(
         "%p:3 = \"dist.parts_of\"(%a) : ({line}) -> ({line}, {line}, {line})\nreturn %a : {line}"
     );
-    assert!(fault(&text).contains("no meaning for whole arrays"));
+    assert_eq!(fault(&text).error, StructureError::OfMember { op: "dist.parts_of" }.into());
     let text = format!("return %a : {line}");
     let wrong = results(&signature, &text, &[]).unwrap_err();
-    assert!(wrong.contains("@main takes 1 arguments, got 0"), "{wrong}");
+    let function = "main".to_owned();
+    let expected = StructureError::Arguments { function, got: 0, expected: 1 };
+    assert_eq!(wrong.error, expected.into());
     let wrong = results(&signature, &text, &[Array::of(&[3], &[1.0; 3])]).unwrap_err();
-    assert!(wrong.contains("got f64 of shape [3], the type says f64 of shape 4"), "{wrong}");
+    let said = wrong.to_string();
+    assert!(said.ends_with("got f64 of shape [3], the type says f64 of shape 4"));
     let odd = Array { dtype: DType::F64, shape: vec![4], data: vec![Scalar::of(1.0)] };
-    assert!(results(&signature, &text, &[odd]).unwrap_err().contains("has 1 elements"));
+    let error = results(&signature, &text, &[odd]).unwrap_err().error;
+    let (number, shape, elements, dtype) = (0, vec![4], 1, DType::F64);
+    assert_eq!(error, StructureError::Argument { number, shape, elements, dtype }.into());
 }
 
 #[test]
@@ -470,7 +478,7 @@ fn programs_that_never_end_are_stopped() {
     let program = parse(text, "t").unwrap();
     assert_eq!(run(&program, &[Array::of(&[], &[false])]), Ok(Vec::new()));
     let fault = run_within(&program, &[Array::of(&[], &[true])], 1000).unwrap_err();
-    assert_eq!(fault.message, "the program computes more elements than it may");
+    assert_eq!(fault.error, EvaluationError::Budget);
     let text = "func.func @main() {\n%a = ndarray.create : () -> !ndarray.ndarray<99999999x99999999xf64>\nreturn\n}";
     assert!(run(&parse(text, "t").unwrap(), &[]).is_err());
     let text = "func.func @main(%a: !ndarray.ndarray<2xf64>) -> !ndarray.ndarray<2xf64> {
@@ -478,9 +486,8 @@ fn programs_that_never_end_are_stopped() {
           return %r : !ndarray.ndarray<2xf64>
         }";
     let fault = run(&parse(text, "t").unwrap(), &[Array::of(&[2], &[1.0, 2.0])]).unwrap_err();
-    assert_eq!(fault.message, "@main is called more than 16 deep");
-    assert_eq!(
-        run(&pantile_ir::Program::default(), &[]).unwrap_err().message,
-        "the program has no function"
-    );
+    let function = "main".to_owned();
+    assert_eq!(fault.error, EvaluationError::CallDepth { function, limit: 16 });
+    let fault = run(&pantile_ir::Program::default(), &[]).unwrap_err();
+    assert_eq!(fault.error, StructureError::NoFunction.into());
 }

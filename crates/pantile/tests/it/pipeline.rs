@@ -1,5 +1,6 @@
 //! Functions of chunks against plain loops over all elements, on several numbers of ranks.
 
+use pantile::array::PipelineError;
 use pantile::prelude::*;
 use pantile::sim::Sim;
 use pantile::{Options, threads};
@@ -338,16 +339,18 @@ fn wrong_inputs_are_named() {
         check(&world, (inputs, concat), None, &one, words);
     };
     refused(&[(&a, Split::Axis(2))], "input 0: got axis 2 of an array of shape [6, 2]");
-    refused(&[(&a, Split::Whole)], "got no input that is split");
+    refused(&[(&a, Split::Whole)], &PipelineError::NoSplit.to_string());
     refused(&[], "got no input that is split");
     let theirs = Session::threads(1).unwrap().zeros(&[6]);
     refused(&[(&theirs, Split::Axis(0))], "input 0: got an array of another world");
     let broken = &a + world.zeros(&[5]);
     refused(&[(&a, Split::Axis(0)), (&broken, Split::Whole)], "of shapes [6, 2] and [5]");
     let rows: &[(&Array, Split)] = &[(&a, Split::Axis(0))];
-    check(&world, (rows, &[]), None, &one, "got no combines");
+    check(&world, (rows, &[]), None, &one, &PipelineError::NoCombines.to_string());
     check(&world, (rows, concat), Some(0), &one, "got 0 chunks, expected at least 1");
-    let said = Combine::from_name("mean").unwrap_err();
+    let error = Combine::from_name("mean").unwrap_err();
+    assert_eq!(error, PipelineError::UnknownCombine { name: "mean".to_owned() });
+    let said = error.to_string();
     assert!(said.contains("\"mean\"") && said.contains("sum, prod, min, max, any, all"), "{said}");
     assert_eq!(Combine::from_name("max"), Ok(Combine::Max));
 }

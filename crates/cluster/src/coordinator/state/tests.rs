@@ -168,7 +168,7 @@ fn a_run_is_done_when_all_ranks_are() {
 
 #[test]
 fn the_rank_that_failed_by_itself_is_named() {
-    let heard = WireFault::execution("a", "rank 1 cannot go on, because rank 0 failed");
+    let heard = WireFault::execution("a", "rank 0 failed").caused(FaultCause::Other);
     let own = WireFault::execution("b", "no");
     assert_eq!(main_fault(vec![heard.clone(), own.clone()]), Some(own.clone()));
     let refused = WireFault::refused("never");
@@ -388,8 +388,9 @@ fn joining_fails_with_the_first_rank_that_cannot_reach_another() {
     // A rank that only was not reached is not believed at once, but not waited for either.
     let mut scene = TestCoordinator::new(&[1, 2], &[10]);
     scene.open(10, 2);
-    let text = format!("{} worker `w2` (rank 1) within 5 s", crate::worker::NOT_CONNECTED);
-    scene.done(1, [10, 0, 0], apart(&text));
+    let text = "was not dialled by worker `w2` (rank 1) within 5 s";
+    let unheard = apart(text).map(|fault| fault.caused(FaultCause::NotConnected));
+    scene.done(1, [10, 0, 0], unheard);
     assert!(scene.answers(10).is_empty());
     scene.state.handle(CoordinatorEvent::Tick(scene.start + GRACE_PERIOD));
     assert!(scene.answers(10).is_empty());
@@ -398,7 +399,7 @@ fn joining_fails_with_the_first_rank_that_cannot_reach_another() {
         .handle(CoordinatorEvent::Tick(scene.start + GRACE_PERIOD + Duration::from_millis(1)));
     let answers = scene.answers(10);
     let [ReplyKind::Over(fault)] = &answers[..] else { panic!("{answers:?}") };
-    assert_eq!((fault.worker.as_str(), &fault.reason), ("w1", &text));
+    assert_eq!((fault.worker.as_str(), &fault.reason), ("w1", &text.to_owned()));
 }
 
 /// Each would count all of the machine as its own.
