@@ -1,16 +1,11 @@
 //! Memory that messages are sent from and received into, and that windows show.
-#![allow(unsafe_code, reason = "hands out raw memory that outlives every message in flight")]
 
 use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use pantile_memory::{AlignedBuffer, OutOfMemory};
-
-mod ranges;
-
-pub use ranges::{IoVec, Ranges};
+use pantile_memory::{AlignedBuffer, MemoryAddress, OutOfMemory};
 
 /// From this size on memory is in large pages.
 pub const LARGE_PAGE: usize = pantile_memory::LARGE;
@@ -22,16 +17,14 @@ pub const LARGE_PAGE: usize = pantile_memory::LARGE;
 /// say which thread may when; that is agreed by law 6 of [`Transport`](crate::Transport) and by the
 /// protocol of [`Windows`](crate::Windows).
 ///
-/// Invariants:
-/// 1. `start` is valid for `bytes` bytes as long as `owner` lives.
-/// 2. The bytes are initialised.
+/// Invariant: R1 of the folder.
 #[derive(Clone)]
 pub struct MemoryBlock {
     allocation: Arc<Allocation>,
 }
 
 struct Allocation {
-    start: NonNull<u8>,
+    start: MemoryAddress,
     bytes: usize,
     owner: Owner,
 }
@@ -45,12 +38,6 @@ enum Owner {
     /// Given by a caller, whose owner value is dropped with the allocation.
     Given(Box<dyn Any + Send + Sync>),
 }
-
-// SAFETY: an allocation is a plain range of bytes; which thread may touch it when is the contract
-// of the unsafe functions that reach it.
-unsafe impl Send for Allocation {}
-// SAFETY: as above.
-unsafe impl Sync for Allocation {}
 
 impl MemoryBlock {
     /// New memory, all zero, aligned to a cache line.
@@ -72,13 +59,19 @@ impl MemoryBlock {
 
     fn of(buffer: AlignedBuffer) -> Self {
         let (start, bytes) = (buffer.start(), buffer.bytes());
-        Self {
-            allocation: Arc::new(Allocation {
-                start,
-                bytes,
-                owner: Owner::Own { _buffer: buffer },
-            }),
-        }
+        Self::new(start, bytes, Owner::Own { _buffer: buffer })
+    }
+
+    fn new(start: NonNull<u8>, bytes: usize, owner: Owner) -> Self {
+        Self { allocation: Arc::new(Allocation { start: start.into(), bytes, owner }) }
+    }
+
+    /// The bytes of a vector, which comes back from [`MemoryBlock::into_owner`].
+    #[must_use]
+    pub fn from_vec(mut vector: Vec<u8>) -> Self {
+        // Behind the vector's own borrow: it moves into the block, its bytes stay in place.
+        let (start, bytes) = (NonNull::from(vector.as_mut_slice()).cast(), vector.len());
+        Self::new(start, bytes, Owner::Given(Box::new(vector)))
     }
 
     /// Memory of another owner, kept alive by `owner`.
@@ -92,7 +85,7 @@ impl MemoryBlock {
         bytes: usize,
         owner: Box<dyn Any + Send + Sync>,
     ) -> Self {
-        Self { allocation: Arc::new(Allocation { start, bytes, owner: Owner::Given(owner) }) }
+        Self::new(start, bytes, Owner::Given(owner))
     }
 
     /// The owner that was given, if this is the last reference to its memory.
@@ -120,7 +113,7 @@ impl MemoryBlock {
     /// The first byte.
     #[must_use]
     pub fn start(&self) -> NonNull<u8> {
-        self.allocation.start
+        self.allocation.start.pointer()
     }
 
     /// True if both are the same memory.
@@ -161,7 +154,7 @@ impl fmt::Debug for MemoryBlock {
 
 /// A range of bytes of a [`MemoryBlock`]: the body of a message, or room for one.
 ///
-/// Invariant 3: the range lies inside the memory.
+/// Invariant: R2 of the folder.
 #[derive(Clone, Debug)]
 pub struct MemorySlice {
     memory: MemoryBlock,
@@ -174,7 +167,7 @@ impl MemorySlice {
     #[must_use]
     pub fn copied_from(bytes: &[u8]) -> Self {
         let slice = MemoryBlock::zeroed(bytes.len()).whole();
-        // SAFETY: no other thread knows this memory yet.
+        // SAFETY: R1; the block was made here, and no other thread knows it yet.
         unsafe { slice.as_mut_slice() }.copy_from_slice(bytes);
         slice
     }
@@ -209,7 +202,7 @@ impl MemorySlice {
     /// No thread writes them while the slice is in use.
     #[must_use]
     pub unsafe fn as_slice(&self) -> &[u8] {
-        // SAFETY: invariants 1 to 3; the caller excludes writers.
+        // SAFETY: R1, R2; `slice` compares the range with the block, and the caller excludes writers.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), self.bytes) }
     }
 
@@ -220,7 +213,8 @@ impl MemorySlice {
     #[must_use]
     #[expect(clippy::mut_from_ref, reason = "exclusiveness is the caller's promise")]
     pub unsafe fn as_mut_slice(&self) -> &mut [u8] {
-        // SAFETY: invariants 1 to 3; the caller excludes readers and writers.
+        // SAFETY: R1, R2; `slice` compares the range with the block, and the caller excludes readers and
+        // writers.
         unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.bytes) }
     }
 }
@@ -265,10 +259,7 @@ mod tests {
 
     #[test]
     fn given_memory_comes_back_with_the_last_reference() {
-        let mut vector = vec![1_u8, 2, 3];
-        let start = NonNull::new(vector.as_mut_ptr()).expect("not null");
-        // SAFETY: the vector is the owner and is not touched elsewhere.
-        let memory = unsafe { MemoryBlock::given(start, 3, Box::new(vector)) };
+        let memory = MemoryBlock::from_vec(vec![1, 2, 3]);
         let other = memory.clone();
         let memory = memory.into_owner().expect_err("still referred to");
         drop(other);
