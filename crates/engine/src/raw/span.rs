@@ -1,22 +1,22 @@
 //! Memory that loops get by pointers, with its length: the last place where that is known.
-#![allow(unsafe_code, reason = "pointers are not shared by themselves")]
+
+use std::ptr::NonNull;
 
 use pantile_comm::{MemoryBlock, MemorySlice};
+use pantile_memory::MemoryAddress;
 
 /// Where bytes lie, and how many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemorySpan {
-    start: *mut u8,
+    start: MemoryAddress,
     bytes: usize,
 }
-
-// SAFETY: a span is only a place; the caller that reads or writes there promises that it may.
-unsafe impl Sync for MemorySpan {}
 
 impl MemorySpan {
     /// The bytes of a message, or room for one.
     pub(crate) fn of_piece(piece: &MemorySlice) -> Self {
-        Self { start: piece.as_ptr(), bytes: piece.len() }
+        let start = NonNull::new(piece.as_ptr()).expect("a place in a block");
+        Self { start: start.into(), bytes: piece.len() }
     }
 
     /// What lies from a byte on.
@@ -25,23 +25,37 @@ impl MemorySpan {
     /// If the byte lies behind the end.
     pub(crate) fn skip(self, at: usize) -> Self {
         assert!(at <= self.bytes, "byte {at} of {}", self.bytes);
-        Self { start: self.start.wrapping_add(at), bytes: self.bytes - at }
+        Self { start: self.start.further(at), bytes: self.bytes - at }
+    }
+
+    /// The first bytes of it.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub(crate) fn first(self, bytes: usize) -> Self {
+        assert!(bytes <= self.bytes, "{bytes} bytes of {}", self.bytes);
+        Self { bytes, ..self }
+    }
+
+    /// The first byte, and how many there are.
+    pub(super) fn parts(self) -> (*mut u8, usize) {
+        (self.start.pointer().as_ptr(), self.bytes)
     }
 
     /// The first byte, of which so many elements are about to be read or written.
     ///
     /// # Panics
     /// If there are fewer.
-    pub(crate) fn holding(self, elements: usize, element_bytes: usize) -> *mut u8 {
+    pub(super) fn holding(self, elements: usize, element_bytes: usize) -> *mut u8 {
         let fits = elements.checked_mul(element_bytes).is_some_and(|bytes| bytes <= self.bytes);
         assert!(fits, "{elements} elements of {element_bytes} bytes in {}", self.bytes);
-        self.start
+        self.start.pointer().as_ptr()
     }
 }
 
 impl From<&MemoryBlock> for MemorySpan {
     fn from(memory: &MemoryBlock) -> Self {
-        Self { start: memory.start().as_ptr(), bytes: memory.bytes() }
+        Self { start: memory.start().into(), bytes: memory.bytes() }
     }
 }
 

@@ -1,7 +1,6 @@
 //! External buffers: elements that another library reads and writes, too.
 //!
 //! Nothing here is locked: the library that shares memory does not write while a program reads or writes it.
-#![allow(unsafe_code, reason = "reads and writes memory that another library exposes")]
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -9,29 +8,22 @@ use std::sync::Arc;
 
 use pantile_comm::MemoryBlock;
 use pantile_kernels::DType;
+use pantile_memory::MemoryAddress;
 
 use crate::Tile;
 
 /// Elements anywhere in memory, evenly spaced along every axis, kept alive by their owner.
 ///
-/// Invariants:
-/// 1. Every element lies inside memory that lives as long as `owner`, is initialised, and may be
-///    written unless the memory was exposed for reading, in which case no caller calls
-///    [`ExternalBuffer::write`].
+/// Invariant: R6 of the folder.
 #[derive(Clone)]
 pub struct ExternalBuffer {
-    start: NonNull<u8>,
+    start: MemoryAddress,
     dtype: DType,
     shape: Vec<usize>,
     /// In bytes.
     strides: Vec<isize>,
     owner: Arc<dyn Any + Send + Sync>,
 }
-
-// SAFETY: a range of bytes and its owner; its users agree upon when each may touch it.
-unsafe impl Send for ExternalBuffer {}
-// SAFETY: as above.
-unsafe impl Sync for ExternalBuffer {}
 
 /// A place along an axis of a foreign section, and the place of the same element in a tile.
 pub type Pick = (usize, usize);
@@ -50,7 +42,8 @@ impl ExternalBuffer {
     /// Elements of this shape, `strides` bytes apart.
     ///
     /// # Safety
-    /// Invariant 1.
+    /// Every element lies in initialised memory that `owner` keeps, and that may be written unless no
+    /// caller calls [`ExternalBuffer::write`].
     #[must_use]
     pub unsafe fn new(
         start: NonNull<u8>,
@@ -58,7 +51,7 @@ impl ExternalBuffer {
         (shape, strides): (Vec<usize>, Vec<isize>),
         owner: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        Self { start, dtype, shape, strides, owner }
+        Self { start: start.into(), dtype, shape, strides, owner }
     }
 
     /// The elements of a box of a tile. Writing them changes the tile.
@@ -75,8 +68,7 @@ impl ExternalBuffer {
         let first = if shape.contains(&0) { 0 } else { places.first };
         let signed = |stride: &usize| isize::try_from(stride * size).unwrap_or(isize::MAX);
         let strides = places.strides.iter().map(signed).collect();
-        // SAFETY: the tile has these elements, and lives as long as its owner.
-        let start = unsafe { tile.memory().start().add(first * size) };
+        let start = MemoryAddress::from(tile.memory().start()).further(first * size);
         Self { start, dtype: tile.dtype(), shape, strides, owner: Arc::clone(tile) as _ }
     }
 
@@ -109,12 +101,12 @@ impl ExternalBuffer {
             DType::C64 | DType::C128 => size / 2,
             _ => size,
         };
-        if !self.start.as_ptr().addr().is_multiple_of(alignment) {
+        if !self.start.pointer().as_ptr().addr().is_multiple_of(alignment) {
             return None;
         }
         let owner: Box<dyn Any + Send + Sync> = Box::new(Arc::clone(&self.owner));
-        // SAFETY: invariant 1; the tile knows that others touch it, too.
-        let memory = unsafe { MemoryBlock::given(self.start, count * size, owner) };
+        // SAFETY: R6; strides were found to be dense, and the tile is open from here on.
+        let memory = unsafe { MemoryBlock::given(self.start.pointer(), count * size, owner) };
         let tile = Tile::given(memory, self.dtype, count);
         tile.set_open();
         Some(tile)
@@ -137,7 +129,7 @@ impl ExternalBuffer {
         let bytes = tile.bytes_mut();
         self.each(picks, places, &mut |theirs, ours, count| {
             let room = &mut bytes[ours * size..][..count * size];
-            // SAFETY: `each` stays inside (invariant 1), and the tile is other memory.
+            // SAFETY: R6; `each` compares picks with the shape, and the tile is other memory.
             unsafe { std::ptr::copy_nonoverlapping(theirs, room.as_mut_ptr(), room.len()) };
             if truths {
                 room.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
@@ -155,8 +147,8 @@ impl ExternalBuffer {
         let bytes = tile.as_bytes();
         self.each(picks, places, &mut |theirs, ours, count| {
             let row = &bytes[ours * size..][..count * size];
-            // SAFETY: `each` stays inside memory that may be written (invariant 1); where the tile
-            // is the same memory nothing is written to another place.
+            // SAFETY: R6; `each` compares picks with the shape. Where the tile is the same memory
+            // nothing is written to another place.
             unsafe { std::ptr::copy(row.as_ptr(), theirs, row.len()) };
         });
     }
@@ -168,7 +160,7 @@ impl ExternalBuffer {
         for (list, length) in picks.iter().zip(&self.shape) {
             assert!(list.iter().all(|(theirs, _)| theirs < length), "picks inside of a section");
         }
-        self.along(picks, places, (0, self.start.as_ptr(), places.first), f);
+        self.along(picks, places, (0, self.start.pointer().as_ptr(), places.first), f);
     }
 
     fn along(
