@@ -1,12 +1,10 @@
 //! Elements at equal distances into a block, and back.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
-
 use std::marker::PhantomData;
 
 use pantile_lanes::DType;
 
-use super::kernel::Unaligned;
+use crate::lanes::kernel::Unaligned;
 use crate::simd::{VectorLoop, Vectors};
 
 /// Elements in memory: the first, and how many elements further the next one is.
@@ -45,7 +43,7 @@ pub(crate) unsafe fn ramp(first: i64, step: i64, block: *mut u8, count: usize) {
     let block = block.cast::<Unaligned<i64>>();
     for index in 0..count {
         let value = first.wrapping_add(step.wrapping_mul(index as i64));
-        // SAFETY: the caller's promise.
+        // SAFETY: R1, R4; `BlockFrame::block_of` has compared the count with the room.
         unsafe { block.add(index).write(Unaligned(value)) };
     }
 }
@@ -69,7 +67,7 @@ impl<T: Copy> StridedMove<T> {
         let (from, to) =
             (self.from.start.cast::<Unaligned<T>>(), self.to.start.cast::<Unaligned<T>>());
         for index in 0..self.count.cast_signed() {
-            // SAFETY: promises of `transfer`: these are the elements.
+            // SAFETY: R1, R2, R3, R4; the elements are those for which `transfer` was called.
             unsafe {
                 let value = *from.offset(index * from_stride);
                 *to.offset(index * to_stride) = Unaligned(change(value.0));

@@ -1,9 +1,8 @@
 //! The same loops on slices, with everything checked.
 
-#![allow(unsafe_code, reason = "calls the raw loops after checking what they ask for")]
-
-use super::walk::{NestSide, each_offset};
-use super::{Spread, Twin, combine, combine_two, copy, copy_box, fill, worth_streaming};
+use super::{Spread, Twin, combine, combine_two, copy, copy_box, fill};
+use crate::pack::walk::{NestSide, each_offset};
+use crate::pack::worth_streaming;
 use crate::{Combination, DType, Element, Error, Layout, Nest, Scalar, bytes_of};
 
 /// Copies elements of `element_bytes` bytes; see [`copy`].
@@ -22,7 +21,7 @@ pub fn copy_bytes(
     }
     fits(source.len(), nest.source_span(), element_bytes)?;
     fits(target.len(), nest.target_span(), element_bytes)?;
-    // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references.
+    // SAFETY: R1, R2, R3; `fits` has compared both sides, which are references.
     unsafe { copy(nest, element_bytes, source.as_ptr(), target.as_mut_ptr(), streaming) };
     Ok(())
 }
@@ -36,7 +35,7 @@ pub fn copy_elements<T: Element>(nest: &Nest, source: &[T], target: &mut [T]) ->
     fits(size_of_val(source), nest.source_span(), bytes)?;
     fits(size_of_val(target), nest.target_span(), bytes)?;
     let streaming = worth_streaming(nest.len() * bytes);
-    // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references.
+    // SAFETY: R1, R2, R3; `fits` has compared both sides, which are references.
     unsafe { copy(nest, bytes, source.as_ptr().cast(), target.as_mut_ptr().cast(), streaming) };
     Ok(())
 }
@@ -60,7 +59,7 @@ pub fn copy_box_bytes(
     let elements = shape.iter().try_fold(1usize, |all, count| all.checked_mul(*count));
     let streaming = worth_streaming(elements.unwrap_or(usize::MAX).saturating_mul(element_bytes));
     let (source, target) = ((source.as_ptr(), from), (target.as_mut_ptr(), into));
-    // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references.
+    // SAFETY: R1, R2, R3; `reaches` has compared both sides, which are references.
     unsafe { copy_box(shape, element_bytes, source, target, streaming) };
     Ok(())
 }
@@ -103,7 +102,7 @@ pub fn combine_bytes(
         bools(nest, NestSide::Source, source)?;
         bools(nest, NestSide::Target, target)?;
     }
-    // SAFETY: promises 1, 2 and 5 were checked, 3 and 4 are those of the references.
+    // SAFETY: R1, R2, R3, R6; `fits` and `bools` have compared both sides, which are references.
     unsafe { combine(nest, how, source.as_ptr(), target.as_mut_ptr()) };
     Ok(())
 }
@@ -123,7 +122,7 @@ pub fn combine_elements<T: Element>(
     }
     fits(size_of_val(source), nest.source_span(), size_of::<T>())?;
     fits(size_of_val(target), nest.target_span(), size_of::<T>())?;
-    // SAFETY: promises 1 and 2 were checked, 3 to 5 are those of the references and their type.
+    // SAFETY: R1, R2, R3, R6; `fits` has compared both sides, which are references to elements.
     unsafe { combine(nest, how, bytes_of(source).as_ptr(), target.as_mut_ptr().cast()) };
     Ok(())
 }
@@ -149,8 +148,7 @@ pub fn combine_two_bytes(
     }
     let sources = sources.map(<[u8]>::as_ptr);
     let twin = Twin::new(nests[0], nests[1]);
-    // SAFETY: promises 1 and 2 were checked, 3 and 4 are those of the references. Promise 5 was
-    // checked for the sources; bytes of the target are only bytes.
+    // SAFETY: R1, R2, R3, R6; `fits` and `bools` have compared sources and target, which are references.
     unsafe { combine_two(&twin, how, sources, target.as_mut_ptr(), streaming) };
     Ok(())
 }
@@ -161,7 +159,7 @@ pub fn combine_two_bytes(
 /// If the buffer is too short.
 pub fn fill_bytes(layout: &Layout, value: &Scalar, target: &mut [u8]) -> Result<(), Error> {
     fits(target.len(), layout.span(), value.dtype().bytes())?;
-    // SAFETY: promise 2 was checked, 3 is that of the reference.
+    // SAFETY: R1, R2; `fits` has compared the target, which is a reference.
     unsafe { fill(&Nest::over(layout), value, target.as_mut_ptr()) };
     Ok(())
 }
@@ -172,7 +170,7 @@ pub fn fill_bytes(layout: &Layout, value: &Scalar, target: &mut [u8]) -> Result<
 /// If the buffer is too short.
 pub fn fill_elements<T: Element>(layout: &Layout, value: T, target: &mut [T]) -> Result<(), Error> {
     fits(size_of_val(target), layout.span(), size_of::<T>())?;
-    // SAFETY: promise 2 was checked, 3 is that of the reference.
+    // SAFETY: R1, R2; `fits` has compared the target, which is a reference.
     unsafe { fill(&Nest::over(layout), &Scalar::of(value), target.as_mut_ptr().cast()) };
     Ok(())
 }

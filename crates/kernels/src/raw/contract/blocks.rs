@@ -1,39 +1,37 @@
 //! The loops around chains: blocks that stay in caches while they are used.
 
-#![allow(unsafe_code, reason = "walks through operands that were checked")]
-
-use super::lane::{ChainLane, StoredElement};
 use super::packed::{ElementTerms, Packed, ProductSide};
 use super::run::PANEL;
 use super::tile::{Goal, PanelPosition, chains};
+use crate::contract::lane::{ChainLane, StoredElement};
 use crate::simd::{VectorLoop, Vectors};
 
 /// Outputs of the left side that are packed at once: their panel stays in the second cache.
-pub(super) const ROWS: usize = 120;
+pub(crate) const ROWS: usize = 120;
 
 /// Outputs of the right side that are packed at once: their panel stays in the last cache.
-pub(super) const COLUMNS: usize = 1024;
+pub(crate) const COLUMNS: usize = 1024;
 
 /// Bytes of a row that fill vectors.
-pub(super) const NARROW: usize = 64;
+pub(crate) const NARROW: usize = 64;
 
 /// A product of two matrices whose elements have one part or two.
-pub(super) struct MatrixProduct<'a, S: StoredElement> {
+pub(crate) struct MatrixProduct<'a, S: StoredElement> {
     /// Outputs of the left side, of the right side, and terms.
-    pub(super) shape: [usize; 3],
-    pub(super) left: ProductSide<S>,
-    pub(super) right: ProductSide<S>,
-    pub(super) to: Goal<S>,
+    pub(crate) shape: [usize; 3],
+    pub(crate) left: ProductSide<S>,
+    pub(crate) right: ProductSide<S>,
+    pub(crate) to: Goal<S>,
     /// Lanes of an element.
-    pub(super) parts: usize,
+    pub(crate) parts: usize,
     /// True if the sides have changed places.
-    pub(super) transposed: bool,
-    pub(super) packed: &'a mut Packed,
+    pub(crate) transposed: bool,
+    pub(crate) packed: &'a mut Packed,
 }
 
 /// Outputs at once for lanes of a size: rows of the left side that chains are made of, and lanes of the
 /// right side. As many sums as registers have room for, with a row and a factor beside them.
-pub(super) trait Registers: ChainLane {
+pub(crate) trait Registers: ChainLane {
     /// Lanes of a line of vectors: 16 bytes, 32, and 64, two vectors each.
     fn run<S: StoredElement<Lane = Self>>(product: MatrixProduct<'_, S>, vectors: Vectors);
 }
@@ -43,13 +41,10 @@ macro_rules! registers {
         impl Registers for $type {
             #[inline(always)]
             fn run<S: StoredElement<Lane = Self>>(product: MatrixProduct<'_, S>, vectors: Vectors) {
-                // SAFETY: the caller that makes a product promises that its places are there.
-                unsafe {
-                    match vectors.bytes() {
-                        64 => product.blocks::<12, $avx512>(),
-                        32 => product.blocks::<6, $avx2>(),
-                        _ => product.blocks::<4, $portable>(),
-                    }
+                match vectors.bytes() {
+                    64 => product.blocks::<12, $avx512>(),
+                    32 => product.blocks::<6, $avx2>(),
+                    _ => product.blocks::<4, $portable>(),
                 }
             }
         }
@@ -72,7 +67,7 @@ impl<S: StoredElement<Lane: Registers>> VectorLoop for MatrixProduct<'_, S> {
     }
 }
 
-/// A panel of both sides.
+/// A panel of both sides, packed.
 struct Panel<S: StoredElement> {
     left: *mut S::Lane,
     right: *mut S::Lane,
@@ -83,7 +78,7 @@ struct Panel<S: StoredElement> {
 impl<S: StoredElement> MatrixProduct<'_, S> {
     /// The same with the longer side on the right, if the other one is too short to fill vectors:
     /// factors may trade places.
-    pub(super) fn transposed(self) -> Self {
+    pub(crate) fn transposed(self) -> Self {
         let [rows, columns, terms] = self.shape;
         if columns * size_of::<S>() >= NARROW || columns >= rows {
             return self;
@@ -95,14 +90,10 @@ impl<S: StoredElement> MatrixProduct<'_, S> {
     }
 
     /// All blocks: the right side outermost, then panels in their order, then the left side.
-    ///
-    /// # Safety
-    /// All places of both sides may be read, those of the target written.
     #[inline(always)]
-    unsafe fn blocks<const R: usize, const W: usize>(self) {
+    fn blocks<const R: usize, const W: usize>(self) {
         if self.is_of_vector() {
-            // SAFETY: the caller's promise.
-            return unsafe { self.of_vector() };
+            return self.of_vector();
         }
         const { assert!(ROWS.is_multiple_of(R) && COLUMNS.is_multiple_of(W), "whole slivers") };
         let [rows, columns, terms] = self.shape;
@@ -121,8 +112,8 @@ impl<S: StoredElement> MatrixProduct<'_, S> {
                     let (one, other) = self.lanes_of(part);
                     let panel = Panel::<S> { left, right, terms: count * self.parts, position };
                     let goal = self.to.from(0, column);
-                    let goal = Goal { start: goal.start.wrapping_add(part), ..goal };
-                    // SAFETY: the caller's promise; the room is for a panel of a block.
+                    let goal = goal.part(part);
+                    // SAFETY: R4; the room is asserted for each panel.
                     unsafe {
                         assert!(width.next_multiple_of(W) * panel.terms <= room.1, "room");
                         self.right.from(column, first).pack::<W>((width, count), other, right);
@@ -153,50 +144,35 @@ impl<S: StoredElement> MatrixProduct<'_, S> {
 
 impl<S: StoredElement> Panel<S> {
     /// All outputs of a block.
-    ///
-    /// # Safety
-    /// Both sides are packed, and the places of the outputs may be written.
     #[inline(always)]
-    unsafe fn block<const R: usize, const W: usize>(
-        &self,
-        to: Goal<S>,
-        (rows, columns): (usize, usize),
-    ) {
+    fn block<const R: usize, const W: usize>(&self, to: Goal<S>, (rows, columns): (usize, usize)) {
         for column in (0..columns).step_by(W) {
             for row in (0..rows).step_by(R) {
                 let (to, left) = (to.from(row, column), row * self.terms);
                 let size = (R.min(rows - row), W.min(columns - column));
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let right = self.right.add(column * self.terms);
-                    let left = self.left.add(left);
-                    match size.0 {
-                        1 => self.tile::<1, W>((left, R), right, (to, size)),
-                        2 => self.tile::<2, W>((left, R), right, (to, size)),
-                        3 => self.tile::<3, W>((left, R), right, (to, size)),
-                        4 => self.tile::<4, W>((left, R), right, (to, size)),
-                        _ => self.tile::<R, W>((left, R), right, (to, size)),
-                    }
+                let right = self.right.wrapping_add(column * self.terms).cast_const();
+                let left = self.left.wrapping_add(left).cast_const();
+                match size.0 {
+                    1 => self.tile::<1, W>((left, R), right, (to, size)),
+                    2 => self.tile::<2, W>((left, R), right, (to, size)),
+                    3 => self.tile::<3, W>((left, R), right, (to, size)),
+                    4 => self.tile::<4, W>((left, R), right, (to, size)),
+                    _ => self.tile::<R, W>((left, R), right, (to, size)),
                 }
             }
         }
     }
 
     /// A few outputs.
-    ///
-    /// # Safety
-    /// As [`Panel::block`].
     #[inline(always)]
-    unsafe fn tile<const R: usize, const W: usize>(
+    fn tile<const R: usize, const W: usize>(
         &self,
         left: (*const S::Lane, usize),
         right: *const S::Lane,
         (to, size): (Goal<S>, (usize, usize)),
     ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let sums = chains::<S::Lane, R, W>(self.terms, left, right);
-            to.add(&sums, size, self.position);
-        }
+        // SAFETY: R4; `pack` has filled the slivers of both sides with so many terms.
+        let sums = unsafe { chains::<S::Lane, R, W>(self.terms, left, right) };
+        to.add(&sums, size, self.position);
     }
 }

@@ -1,11 +1,9 @@
 //! The entry: what is checked, and which loops run for a type.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of the functions")]
-
 use super::blocks::{MatrixProduct, Registers};
-use super::lane::StoredElement;
 use super::packed::{Packed, ProductSide};
 use super::tile::Goal;
+use crate::contract::lane::StoredElement;
 use crate::simd::Vectors;
 use crate::{DType, Error};
 
@@ -64,8 +62,7 @@ pub fn contract_with(
         RawMatrix { start: other, bytes: right.0.len(), places: right.1 },
         RawMatrix { start: bytes.as_mut_ptr(), bytes: bytes.len(), places },
     ];
-    // SAFETY: slices are valid for their bytes; the last one is borrowed alone, so it shares nothing
-    // with the others. All bits are elements of the types that have products.
+    // SAFETY: R1, R3, R6; operands are slices, the last one borrowed alone, and bools are refused.
     unsafe { run(vectors, loops, operands, packed) }
 }
 
@@ -85,12 +82,12 @@ pub unsafe fn contract_raw(
     operands: [RawMatrix<'_>; 3],
     packed: &mut Packed,
 ) -> Result<(), Error> {
-    // SAFETY: the caller's promise.
+    // SAFETY: R1, R3, R6; promised by the caller.
     unsafe { run(Vectors::widest(), loops, operands, packed) }
 }
 
 /// # Safety
-/// As [`contract_raw`].
+/// As [`contract_raw`]; operands that leave their bytes are refused.
 unsafe fn run(
     vectors: Vectors,
     (dtype, shape): (DType, &[usize]),
@@ -119,9 +116,7 @@ unsafe fn run(
         inside(operand, &shape[..axes], dtype)?;
     }
     let starts = operands.map(|operand| operand.places.offset);
-    let all = CheckedProducts { shape, operands, vectors };
-    // SAFETY: the caller's promise, and what was just checked.
-    unsafe { all.each(dtype, 0, starts, packed) };
+    CheckedProducts { shape, operands, vectors }.each(dtype, 0, starts, packed);
     Ok(())
 }
 
@@ -140,7 +135,9 @@ fn inside(operand: &RawMatrix<'_>, shape: &[usize], dtype: DType) -> Result<(), 
     Ok(())
 }
 
-/// A loop over products that was checked.
+/// A loop over products.
+///
+/// Invariant: R1 to R3 hold for the operands: `run` has compared all three with their bytes.
 struct CheckedProducts<'a> {
     shape: &'a [usize],
     operands: [RawMatrix<'a>; 3],
@@ -149,39 +146,29 @@ struct CheckedProducts<'a> {
 
 impl CheckedProducts<'_> {
     /// Every product behind `axis`, from these places on.
-    ///
-    /// # Safety
-    /// As [`contract_raw`].
-    unsafe fn each(&self, dtype: DType, axis: usize, at: [isize; 3], packed: &mut Packed) {
+    fn each(&self, dtype: DType, axis: usize, at: [isize; 3], packed: &mut Packed) {
         if axis + 3 < self.shape.len() {
             for index in 0..self.shape[axis].cast_signed() {
                 let step =
                     |which: usize| at[which] + index * self.operands[which].places.strides[axis];
-                // SAFETY: the caller's promise.
-                unsafe { self.each(dtype, axis + 1, [step(0), step(1), step(2)], packed) };
+                self.each(dtype, axis + 1, [step(0), step(1), step(2)], packed);
             }
             return;
         }
-        // SAFETY: the caller's promise.
-        unsafe {
-            match dtype {
-                DType::F32 => self.one::<f32>(1, at, packed),
-                DType::F64 => self.one::<f64>(1, at, packed),
-                DType::C64 => self.one::<f32>(2, at, packed),
-                DType::C128 => self.one::<f64>(2, at, packed),
-                DType::I8 | DType::U8 | DType::Bool => self.one::<u8>(1, at, packed),
-                DType::I16 | DType::U16 => self.one::<u16>(1, at, packed),
-                DType::I32 | DType::U32 => self.one::<u32>(1, at, packed),
-                DType::I64 | DType::U64 => self.one::<u64>(1, at, packed),
-            }
+        match dtype {
+            DType::F32 => self.one::<f32>(1, at, packed),
+            DType::F64 => self.one::<f64>(1, at, packed),
+            DType::C64 => self.one::<f32>(2, at, packed),
+            DType::C128 => self.one::<f64>(2, at, packed),
+            DType::I8 | DType::U8 | DType::Bool => self.one::<u8>(1, at, packed),
+            DType::I16 | DType::U16 => self.one::<u16>(1, at, packed),
+            DType::I32 | DType::U32 => self.one::<u32>(1, at, packed),
+            DType::I64 | DType::U64 => self.one::<u64>(1, at, packed),
         }
     }
 
     /// One product of matrices whose elements have so many lanes of type `S`.
-    ///
-    /// # Safety
-    /// As [`contract_raw`].
-    unsafe fn one<S: StoredElement<Lane: Registers>>(
+    fn one<S: StoredElement<Lane: Registers>>(
         &self,
         parts: usize,
         at: [isize; 3],
@@ -197,8 +184,7 @@ impl CheckedProducts<'_> {
         });
         let goal = Goal { start: to.0, down: to.1[0], across: to.1[1] };
         if terms == 0 {
-            // SAFETY: the caller's promise.
-            return unsafe { zeros(goal, (rows, columns), parts) };
+            return zeros(goal, (rows, columns), parts);
         }
         let left = ProductSide { start: left.0.cast_const(), across: left.1[0], along: left.1[2] };
         let right =
@@ -206,19 +192,15 @@ impl CheckedProducts<'_> {
         let shape = [rows, columns, terms];
         let product =
             MatrixProduct { shape, left, right, to: goal, parts, transposed: false, packed };
-        // The caller's promise is what a product promises.
         self.vectors.run(product.transposed());
     }
 }
 
-/// # Safety
-/// The places of all outputs may be written.
-unsafe fn zeros<S: StoredElement>(to: Goal<S>, (rows, columns): (usize, usize), parts: usize) {
+/// Writes zeros to all outputs.
+fn zeros<S: StoredElement>(to: Goal<S>, (rows, columns): (usize, usize), parts: usize) {
     for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
         for part in 0..parts {
-            let place = to.from(row, column).start.wrapping_add(part);
-            // SAFETY: the caller's promise.
-            unsafe { place.write_unaligned(S::of(S::Lane::default())) };
+            to.from(row, column).part(part).write(S::Lane::default());
         }
     }
 }

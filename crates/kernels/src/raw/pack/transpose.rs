@@ -4,26 +4,24 @@
 //! lines, so that every line is used up while it is near, and not longer than the caches keep of
 //! lines that lie at distances of a power of two.
 
-#![allow(unsafe_code, reason = "copies through pointers; see the promises of the parent module")]
-
 use std::mem::MaybeUninit;
 
+use super::Ends;
 use super::boxes::BoxAxis;
-use super::copy::Ends;
-use super::stream;
-use super::transpose_vectors;
+use crate::pack::stream;
+use crate::pack::transpose_vectors;
 
 /// Bytes of a target row that are written one after the other.
-pub(super) const RUN: usize = 256;
+pub(crate) const RUN: usize = 256;
 
 /// The same where rows begin at different places of their lines: fewer of them are partial.
-pub(super) const UNEVEN_RUN: usize = 1024;
+pub(crate) const UNEVEN_RUN: usize = 1024;
 
 /// Bytes of the source that a block is wide.
 const WIDTH: usize = 2 * stream::LINE;
 
 /// Rows of a block at most.
-pub(super) const ROWS_MAX: usize = 32;
+pub(crate) const ROWS_MAX: usize = 32;
 
 /// Bytes from one row of a block that is kept to the next. One line more than a row keeps rows
 /// from competing for places in the cache.
@@ -31,22 +29,19 @@ const PITCH: usize = UNEVEN_RUN + stream::LINE;
 
 /// Two axes, of which rows are near in the source and columns are near in the target.
 #[derive(Clone, Copy)]
-pub(super) struct TransposeFace {
-    pub(super) rows: BoxAxis,
-    pub(super) columns: BoxAxis,
+pub(crate) struct TransposeFace {
+    pub(crate) rows: BoxAxis,
+    pub(crate) columns: BoxAxis,
 }
 
 /// Elements that are exchanged in squares of vectors.
-pub(super) trait Square: Copy {
+pub(crate) trait Square: Copy {
     /// Elements of a vector, and vectors of a square.
     const SIDE: usize;
 
     /// Copies a square: columns of the source lie `source` elements apart, rows of the target
     /// `target` elements, and everything else side by side.
-    ///
-    /// # Safety
-    /// Promises 1 to 4 of the parent module, for the elements of the square.
-    unsafe fn transpose(at: Ends<Self>, source: isize, target: isize);
+    fn transpose(at: Ends<Self>, source: isize, target: isize);
 }
 
 #[repr(align(64))]
@@ -54,42 +49,29 @@ struct StagingBlock([MaybeUninit<u8>; ROWS_MAX * PITCH]);
 
 /// Copies a face whose columns are at most [`UNEVEN_RUN`] bytes. With `streaming`, whole lines of
 /// the target are written with non-temporal stores; the caller ends with [`stream::fence`].
-///
-/// # Safety
-/// Promises 1 to 4 of the parent module, for the elements of the face.
-pub(super) unsafe fn transpose<T: Square>(face: TransposeFace, at: Ends<T>, streaming: bool) {
+pub(crate) fn transpose<T: Square>(face: TransposeFace, at: Ends<T>, streaming: bool) {
     let TransposeFace { rows, columns } = face;
     let is_line = |bytes: usize| bytes.is_multiple_of(stream::LINE);
-    let lines = is_line(at.target.addr())
+    let lines = is_line(at.target().addr())
         && is_line(rows.target.unsigned_abs().wrapping_mul(size_of::<T>()));
     let near = rows.source == 1 && columns.target == 1 && transpose_vectors::can(size_of::<T>());
     if !near || (streaming && !lines) {
-        // SAFETY: promises 1 to 4 are the caller's.
-        return unsafe { transpose_blocks(face, at, streaming) };
+        return transpose_blocks(face, at, streaming);
     }
-    // SAFETY: promises 1 to 4 and 6, as everything below is part of the face; 7 was detected.
-    unsafe {
-        let done = transpose_vectors::transpose_vectors(face, at, streaming);
-        if done.1 < columns.count {
-            let right = BoxAxis { count: columns.count - done.1, ..columns };
-            let upper = BoxAxis { count: done.0, ..rows };
-            transpose_block(
-                TransposeFace { rows: upper, columns: right },
-                at.along(columns, done.1),
-            );
-        }
-        if done.0 < rows.count {
-            let below = BoxAxis { count: rows.count - done.0, ..rows };
-            transpose_block(TransposeFace { rows: below, columns }, at.along(rows, done.0));
-        }
+    let done = transpose_vectors::transpose_vectors(face, at, streaming);
+    if done.1 < columns.count {
+        let right = BoxAxis { count: columns.count - done.1, ..columns };
+        let upper = BoxAxis { count: done.0, ..rows };
+        transpose_block(TransposeFace { rows: upper, columns: right }, at.along(columns, done.1));
+    }
+    if done.0 < rows.count {
+        let below = BoxAxis { count: rows.count - done.0, ..rows };
+        transpose_block(TransposeFace { rows: below, columns }, at.along(rows, done.0));
     }
 }
 
 /// [`transpose`] by blocks that are kept near before they are written with non-temporal stores.
-///
-/// # Safety
-/// As of [`transpose`].
-unsafe fn transpose_blocks<T: Square>(face: TransposeFace, at: Ends<T>, streaming: bool) {
+fn transpose_blocks<T: Square>(face: TransposeFace, at: Ends<T>, streaming: bool) {
     let rows = (WIDTH / size_of::<T>()).min(ROWS_MAX);
     let bytes = face.columns.count * size_of::<T>();
     assert!(bytes <= UNEVEN_RUN, "a row of a block has room for a run");
@@ -98,53 +80,38 @@ unsafe fn transpose_blocks<T: Square>(face: TransposeFace, at: Ends<T>, streamin
     for first in (0..face.rows.count).step_by(rows) {
         let count = rows.min(face.rows.count - first);
         let part = TransposeFace { rows: BoxAxis { count, ..face.rows }, ..face };
-        // SAFETY: promises 1, 2 and 6: the block is part of the face.
-        let from = unsafe { at.along(face.rows, first) };
+        let from = at.along(face.rows, first);
         if !kept {
-            // SAFETY: promises 1 to 4 are the caller's.
-            unsafe { transpose_block(part, from) };
+            transpose_block(part, from);
             continue;
         }
         let near = block.0.as_mut_ptr().cast::<u8>();
         let target = (PITCH / size_of::<T>()).cast_signed();
         let into = TransposeFace { rows: BoxAxis { target, ..part.rows }, ..part };
-        // SAFETY: promise 1 is the caller's; the block has room for so many rows and columns.
-        unsafe { transpose_block(into, Ends { source: from.source, target: near.cast::<T>() }) };
+        transpose_block(into, from.with_target(near.cast::<T>()));
         for row in 0..count {
-            // SAFETY: the row was just written, and is part of the target.
-            unsafe {
-                let target = from.along(face.rows, row).target;
-                stream::write_non_temporal(near.add(row * PITCH), target.cast(), bytes);
-            }
+            let target = from.along(face.rows, row).target();
+            // SAFETY: R2, R4; the row was just written to the block, which has room for `ROWS_MAX` of them.
+            unsafe { Ends::<u8>::new(near.add(row * PITCH), target.cast()) }.stream_near(bytes);
         }
     }
 }
 
 /// Copies a block: squares as far as there are any, and the rest one by one.
-///
-/// # Safety
-/// Promises 1 to 4, for the elements of the block.
-unsafe fn transpose_block<T: Square>(block: TransposeFace, at: Ends<T>) {
+fn transpose_block<T: Square>(block: TransposeFace, at: Ends<T>) {
     let TransposeFace { rows, columns } = block;
     let near = rows.source == 1 && columns.target == 1;
     let squares = |count: usize| if near { count / T::SIDE * T::SIDE } else { 0 };
     let (whole_rows, whole_columns) = (squares(rows.count), squares(columns.count));
     for column in (0..whole_columns).step_by(T::SIDE) {
         for row in (0..whole_rows).step_by(T::SIDE) {
-            // SAFETY: promises 1 to 4 and 6: the square is part of the block.
-            unsafe {
-                let at = at.along(columns, column).along(rows, row);
-                T::transpose(at, columns.source, rows.target);
-            }
+            let at = at.along(columns, column).along(rows, row);
+            T::transpose(at, columns.source, rows.target);
         }
     }
     let one_by_one = |row: usize, from: usize| {
         for column in from..columns.count {
-            // SAFETY: promises 1 to 4 and 6: the element is part of the block.
-            unsafe {
-                let cell = at.along(rows, row).along(columns, column);
-                cell.target.write_unaligned(cell.source.read_unaligned());
-            }
+            at.along(rows, row).along(columns, column).copy_one();
         }
     };
     (0..whole_rows).for_each(|row| one_by_one(row, whole_columns));
@@ -155,9 +122,8 @@ impl Square for [u64; 2] {
     const SIDE: usize = 1;
 
     #[inline(always)]
-    unsafe fn transpose(at: Ends<Self>, _: isize, _: isize) {
-        // SAFETY: promises 1 to 4 are the caller's.
-        unsafe { at.target.write_unaligned(at.source.read_unaligned()) };
+    fn transpose(at: Ends<Self>, _: isize, _: isize) {
+        at.copy_one();
     }
 }
 
@@ -179,25 +145,25 @@ mod x86 {
                 const SIDE: usize = $side;
 
                 #[inline(always)]
-                unsafe fn transpose(at: Ends<Self>, source: isize, target: isize) {
+                fn transpose(at: Ends<Self>, source: isize, target: isize) {
                     let vector = |column: usize| {
-                        let start = at.source.wrapping_offset(column.cast_signed() * source);
-                        // SAFETY: promise 1, for a column of the square; every x86-64 has it (7).
+                        let start = at.source().wrapping_offset(column.cast_signed() * source);
+                        // SAFETY: R1, R2, R7; a column of the square, and every x86-64 has the instruction.
                         unsafe { _mm_loadu_si128(start.cast::<__m128i>()) }
                     };
                     let mut vectors: [__m128i; $side] = std::array::from_fn(vector);
                     for _ in 0..usize::ilog2($side) {
                         vectors = std::array::from_fn(|at| {
                             let (one, other) = (vectors[at / 2], vectors[at / 2 + $side / 2]);
-                            // SAFETY: every x86-64 processor has these instructions (7).
+                            // SAFETY: R7; every x86-64 has these instructions.
                             unsafe {
                                 if at % 2 == 0 { $low(one, other) } else { $high(one, other) }
                             }
                         });
                     }
                     for (row, vector) in vectors.into_iter().enumerate() {
-                        let start = at.target.wrapping_offset(row.cast_signed() * target);
-                        // SAFETY: promise 2, for a row of the square (7).
+                        let start = at.target().wrapping_offset(row.cast_signed() * target);
+                        // SAFETY: R1, R2, R7; a row of the square, and every x86-64 has the instruction.
                         unsafe { _mm_storeu_si128(start.cast::<__m128i>(), vector) };
                     }
                 }
@@ -221,9 +187,8 @@ mod portable {
                 const SIDE: usize = 1;
 
                 #[inline(always)]
-                unsafe fn transpose(at: Ends<Self>, _: isize, _: isize) {
-                    // SAFETY: promises 1 to 4 are the caller's.
-                    unsafe { at.target.write_unaligned(at.source.read_unaligned()) };
+                fn transpose(at: Ends<Self>, _: isize, _: isize) {
+                    at.copy_one();
                 }
             }
         };

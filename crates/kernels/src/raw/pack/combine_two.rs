@@ -1,16 +1,14 @@
 //! Combining two sources into a new target, in one pass.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
-
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use bytemuck::Pod;
 
-use super::simd::{TileLoop, dispatch};
-use super::stream;
 use crate::combine::{Apply, Combination, Visitor};
 use crate::nest::{Level, LoopNest, Nest, StridedLoop};
+use crate::pack::simd::{TileLoop, dispatch};
+use crate::pack::stream;
 
 /// Two nests that take two sources to the same target offsets, compiled to be run in one pass.
 ///
@@ -40,7 +38,7 @@ impl Twin {
 /// non-temporal stores.
 ///
 /// # Safety
-/// Promises 1 to 5 of [this module](super), for each nest with its source and the target, and
+/// R1, R2, R3 and R6 of [`raw`](crate::raw), for each nest with its source and the target, and
 /// elements of the combination's type; the target need not be initialised where the first nest
 /// writes it.
 pub unsafe fn combine_two(
@@ -57,7 +55,7 @@ pub unsafe fn combine_two(
         }
         return;
     }
-    // SAFETY: promises 1 to 5 are the caller's; the copy initialises what is combined into.
+    // SAFETY: R1, R2, R3, R6; promised by the caller, and the copy initialises what is combined into.
     unsafe {
         super::copy(&twin.nests[0], how.dtype().bytes(), sources[0], target, streaming);
         super::combine(&twin.nests[1], how, sources[1], target);
@@ -125,7 +123,7 @@ fn split(dim: StridedLoop, count: usize, stack: &mut Vec<StridedLoop>) -> Option
     Some(StridedLoop { count, source: dim.source * inner, target: dim.target * inner })
 }
 
-/// The arguments of [`combine_two`], whose promises they carry.
+/// The arguments of [`combine_two`], for which the same holds.
 struct CombineTwo<'a> {
     loops: &'a [Loops],
     sources: [*const u8; 2],
@@ -149,10 +147,8 @@ impl Visitor for CombineTwo<'_> {
                 [rows, run, ..] => (*rows, *run),
             };
             walk(outer, nest.start, &mut |start| {
-                // SAFETY: promises 1, 2 and 6: the tile lies inside of all memories.
-                let at = unsafe { At { first, second, target }.add(start) };
-                // SAFETY: promises 1 to 5 are the caller's.
-                unsafe { dispatch(TwoTile { rows, run, at, streaming, operation }) };
+                let at = At { first, second, target }.add(start);
+                dispatch(TwoTile { rows, run, at, streaming, operation });
             });
         }
     }
@@ -167,6 +163,8 @@ fn walk(levels: &[(usize, Three)], start: Three, visit: &mut dyn FnMut(Three)) {
 }
 
 /// A cell in three memories.
+///
+/// Invariant: R1, R2 and R6 hold for the cells that the loops have from here on.
 #[derive(Clone, Copy)]
 struct At<T> {
     first: *const T,
@@ -174,7 +172,7 @@ struct At<T> {
     target: *mut T,
 }
 
-/// A tile of three memories. [`TileLoop::run`] asks for promises 1 to 5 for its cells.
+/// A tile of three memories.
 struct TwoTile<T, O> {
     rows: (usize, Three),
     run: (usize, Three),
@@ -185,64 +183,60 @@ struct TwoTile<T, O> {
 
 impl<T: Pod, O: Apply<T>> TileLoop for TwoTile<T, O> {
     #[inline(always)]
-    unsafe fn run(self) {
+    fn run(self) {
         let (count, strides) = self.run;
         let (rows, row) = self.rows;
         let stream = self.streaming && count * size_of::<T>() >= stream::RUN_BYTES_MIN;
         for index in 0..rows {
-            // SAFETY: promises 1, 2 and 6: the row is part of the tile.
-            let at = unsafe { self.at.add(row.map(|stride| index * stride)) };
+            let at = self.at.add(row.map(|stride| index * stride));
             match strides {
-                // SAFETY: promises 1 to 5 are the caller's; the run has no gaps.
-                [1, 1, 1] if stream => unsafe { stream_run::<T, O>(at, count) },
-                // SAFETY: promises 1 to 5 are the caller's; so are the strides.
-                [1, 1, 1] => unsafe { combine_run::<T, O>(at, count, [1, 1, 1]) },
-                // SAFETY: the same.
-                _ => unsafe { combine_run::<T, O>(at, count, strides) },
+                [1, 1, 1] if stream => stream_run::<T, O>(at, count),
+                [1, 1, 1] => combine_run::<T, O>(at, count, [1, 1, 1]),
+                _ => combine_run::<T, O>(at, count, strides),
             }
         }
     }
 }
 
-impl<T> At<T> {
-    /// # Safety
-    /// The offsets lie inside of the memories, as promises 1, 2 and 6 say.
+impl<T: Pod> At<T> {
+    /// So many elements further in each memory.
     #[inline(always)]
-    unsafe fn add(self, [first, second, target]: Three) -> Self {
-        // SAFETY: the caller's.
+    fn add(self, [first, second, target]: Three) -> Self {
+        // SAFETY: R2; offsets are those of two nests, whose spans the entry compares with all sides.
         unsafe {
             let (first, second) = (self.first.add(first), self.second.add(second));
             Self { first, second, target: self.target.add(target) }
         }
     }
-}
 
-/// # Safety
-/// Promises 1 to 5, for `count` cells at these strides.
-#[inline(always)]
-unsafe fn combine_run<T: Pod, O: Apply<T>>(at: At<T>, count: usize, strides: Three) {
-    for index in 0..count {
-        // SAFETY: promises 1 to 6: the cell is part of the run.
+    /// Makes the target what an operation gives of both sources.
+    #[inline(always)]
+    fn combine_one<O: Apply<T>>(self) {
+        // SAFETY: R1, R2, R6; the element is one of both nests.
         unsafe {
-            let cell = at.add(strides.map(|stride| index * stride));
-            let value = O::apply(cell.first.read_unaligned(), cell.second.read_unaligned());
-            cell.target.write_unaligned(value);
+            let value = O::apply(self.first.read_unaligned(), self.second.read_unaligned());
+            self.target.write_unaligned(value);
         }
     }
 }
 
+/// Combines `count` cells at these strides.
+#[inline(always)]
+fn combine_run<T: Pod, O: Apply<T>>(at: At<T>, count: usize, strides: Three) {
+    for index in 0..count {
+        at.add(strides.map(|stride| index * stride)).combine_one::<O>();
+    }
+}
+
 /// Bytes that are combined before they are written with non-temporal stores.
-pub(super) const CHUNK: usize = 1024;
+pub(crate) const CHUNK: usize = 1024;
 
 #[repr(align(64))]
 struct Chunk([MaybeUninit<u8>; CHUNK]);
 
-/// Combines a run and writes it with non-temporal stores.
-///
-/// # Safety
-/// Promises 1 to 5, for `count` cells without gaps.
+/// Combines a run of `count` cells without gaps, and writes it with non-temporal stores.
 #[inline(always)]
-unsafe fn stream_run<T: Pod, O: Apply<T>>(at: At<T>, count: usize) {
+fn stream_run<T: Pod, O: Apply<T>>(at: At<T>, count: usize) {
     let chunk = CHUNK / size_of::<T>();
     // A target that no whole number of elements leads to a line from is written as usual.
     let head = at.target.cast::<u8>().align_offset(stream::LINE);
@@ -251,19 +245,15 @@ unsafe fn stream_run<T: Pod, O: Apply<T>>(at: At<T>, count: usize) {
     let body = (count - head) / chunk * chunk;
     let mut buffer = Chunk([MaybeUninit::uninit(); CHUNK]);
     let target = buffer.0.as_mut_ptr().cast::<T>();
-    // SAFETY: promises 1 to 5, for the first cells of the run.
-    unsafe { combine_run::<T, O>(at, head, [1; 3]) };
+    combine_run::<T, O>(at, head, [1; 3]);
     for index in (head..head + body).step_by(chunk) {
-        // SAFETY: promises 1 to 5, for `chunk` cells that the buffer has room for; the target of
-        // the first is aligned to a line, and so are all, as a chunk is whole lines.
-        unsafe {
-            let cells = at.add([index; 3]);
-            combine_run::<T, O>(At { target, ..cells }, chunk, [1; 3]);
-            stream::copy_lines(target.cast(), cells.target.cast(), CHUNK);
-        }
+        let cells = at.add([index; 3]);
+        combine_run::<T, O>(At { target, ..cells }, chunk, [1; 3]);
+        // SAFETY: R1, R2, R4; the buffer is a chunk of whole lines, and `copy_lines` refuses a target that is
+        // not aligned.
+        unsafe { stream::copy_lines(target.cast(), cells.target.cast(), CHUNK) };
     }
-    // SAFETY: promises 1 to 5, for the last cells of the run.
-    unsafe { combine_run::<T, O>(at.add([head + body; 3]), count - head - body, [1; 3]) };
+    combine_run::<T, O>(at.add([head + body; 3]), count - head - body, [1; 3]);
 }
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! Copying a box between two memories, whatever the order of its axes is in each.
 
-#![allow(unsafe_code, reason = "copies through pointers; see the promises of the parent module")]
-
 use std::cmp::Reverse;
 use std::mem::MaybeUninit;
 
 use smallvec::SmallVec;
 
-use super::copy::{Ends, copy_tile};
-use super::stream;
+use super::Ends;
+use super::copy::copy_tile;
 use super::transpose::{RUN, Square, TransposeFace, UNEVEN_RUN, transpose};
-use super::transpose_vectors;
-use super::walk::{RunTile, TileRows};
 use crate::nest::StridedLoop;
+use crate::pack::stream;
+use crate::pack::transpose_vectors;
+use crate::pack::walk::{RunTile, TileRows};
 
 /// Where the elements of a box lie in a memory, counted in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +24,10 @@ pub struct Spread<'a> {
 
 /// One axis of a box: how many elements, and how much further the next one is on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BoxAxis {
-    pub(super) count: usize,
-    pub(super) source: isize,
-    pub(super) target: isize,
+pub(crate) struct BoxAxis {
+    pub(crate) count: usize,
+    pub(crate) source: isize,
+    pub(crate) target: isize,
 }
 
 type BoxAxes = SmallVec<[BoxAxis; 8]>;
@@ -37,10 +36,10 @@ type BoxAxes = SmallVec<[BoxAxis; 8]>;
 ///
 /// Boxes whose axes lie in another order in the source are copied in blocks that stay in the
 /// caches. With `streaming`, what is long enough is written with non-temporal stores; see
-/// [`worth_streaming`](super::worth_streaming).
+/// [`worth_streaming`](crate::pack::worth_streaming).
 ///
 /// # Safety
-/// Promises 1 to 4 of [this module](super), for the elements of `element_bytes` bytes that the box
+/// Promises 1 to 4 of [`pack`](crate::pack), for the elements of `element_bytes` bytes that the box
 /// has on both sides.
 ///
 /// # Panics
@@ -56,13 +55,11 @@ pub unsafe fn copy_box(
         return;
     }
     let bytes = element_bytes.cast_signed();
-    let mut start = Ends {
-        source: source.wrapping_offset(from.offset * bytes),
-        target: target.wrapping_offset(into.offset * bytes),
-    };
+    let mut source = source.wrapping_offset(from.offset * bytes);
+    let mut target = target.wrapping_offset(into.offset * bytes);
     let axes = arrange(shape, [from.strides, into.strides], |back| {
-        start.source = start.source.wrapping_offset(back.source * bytes);
-        start.target = start.target.wrapping_offset(back.target * bytes);
+        source = source.wrapping_offset(back.source * bytes);
+        target = target.wrapping_offset(back.target * bytes);
     });
     let copy_as = match element_bytes {
         1 => copy_axes::<u8>,
@@ -72,8 +69,9 @@ pub unsafe fn copy_box(
         16 => copy_axes::<[u64; 2]>,
         other => panic!("got elements of {other} bytes, expected 1, 2, 4, 8 or 16"),
     };
-    // SAFETY: promises 1 to 4 are the caller's.
-    unsafe { copy_as(&axes, start, streaming) };
+    // SAFETY: R1, R2, R3; promised by the caller, which has compared the reach of the box with both sides.
+    let start = unsafe { Ends::new(source, target) };
+    copy_as(&axes, start, streaming);
     if streaming {
         stream::fence();
     }
@@ -113,32 +111,18 @@ fn arrange(shape: &[usize], strides: [&[isize]; 2], mut back: impl FnMut(BoxAxis
 
 impl<T> Ends<T> {
     /// The elements `index` further along an axis.
-    ///
-    /// # Safety
-    /// They lie inside of the memories, as promises 1, 2 and 6 say.
     #[inline(always)]
-    pub(super) unsafe fn along(self, axis: BoxAxis, index: usize) -> Self {
+    pub(super) fn along(self, axis: BoxAxis, index: usize) -> Self {
         let index = index.cast_signed();
-        // SAFETY: the caller's.
-        unsafe {
-            Self {
-                source: self.source.offset(index * axis.source),
-                target: self.target.offset(index * axis.target),
-            }
-        }
+        self.offset(index * axis.source, index * axis.target)
     }
 }
 
-/// # Safety
-/// Promises 1 to 4, for the elements of the axes.
-unsafe fn copy_axes<T: Square>(axes: &[BoxAxis], at: Ends<u8>, streaming: bool) {
-    let at = Ends { source: at.source.cast::<T>(), target: at.target.cast::<T>() };
-    // SAFETY: promises 1 to 4 are the caller's.
-    unsafe {
-        match near_axis(axes) {
-            Some(near) => transpose_axes(axes, near, at, streaming),
-            None => copy_rows(axes, at, streaming),
-        }
+fn copy_axes<T: Square>(axes: &[BoxAxis], at: Ends<u8>, streaming: bool) {
+    let at = at.cast::<T>();
+    match near_axis(axes) {
+        Some(near) => transpose_axes(axes, near, at, streaming),
+        None => copy_rows(axes, at, streaming),
     }
 }
 
@@ -151,29 +135,21 @@ fn near_axis(axes: &[BoxAxis]) -> Option<usize> {
 }
 
 /// Calls `visit` with the first elements of everything along the axes.
-///
-/// # Safety
-/// Promises 1, 2 and 6, for these axes.
-unsafe fn walk<T: Copy>(axes: &[BoxAxis], at: Ends<T>, visit: &mut dyn FnMut(Ends<T>)) {
+fn walk<T: Copy>(axes: &[BoxAxis], at: Ends<T>, visit: &mut dyn FnMut(Ends<T>)) {
     let Some((axis, inner)) = axes.split_first() else { return visit(at) };
     for index in 0..axis.count {
-        // SAFETY: the caller's promises.
-        unsafe { walk(inner, at.along(*axis, index), visit) };
+        walk(inner, at.along(*axis, index), visit);
     }
 }
 
 /// Copies a box whose rows are columns of the source. Axes along which the source goes further
 /// than from one column to the next come outside, the others inside of a run of columns, so that
 /// their lines are met again while they are near.
-///
-/// # Safety
-/// Promises 1 to 4, for the elements of the axes.
-unsafe fn transpose_axes<T: Square>(axes: &[BoxAxis], near: usize, at: Ends<T>, streaming: bool) {
+fn transpose_axes<T: Square>(axes: &[BoxAxis], near: usize, at: Ends<T>, streaming: bool) {
     let (mut rows, columns) = (axes[near], axes[axes.len() - 1]);
     let mut at = at;
     if rows.source < 0 {
-        // SAFETY: promises 1, 2 and 6: the last row is part of the box.
-        at = unsafe { at.along(rows, rows.count - 1) };
+        at = at.along(rows, rows.count - 1);
         rows = BoxAxis { source: -rows.source, target: -rows.target, ..rows };
     }
     let others = axes[..axes.len() - 1].iter().enumerate().filter(|(axis, _)| *axis != near);
@@ -189,7 +165,7 @@ unsafe fn transpose_axes<T: Square>(axes: &[BoxAxis], near: usize, at: Ends<T>, 
         false => UNEVEN_RUN,
     } / size_of::<T>();
     let lead = if aligned_rows && streaming {
-        at.target.cast::<u8>().align_offset(stream::LINE)
+        at.target().cast::<u8>().align_offset(stream::LINE)
     } else {
         0
     };
@@ -200,23 +176,15 @@ unsafe fn transpose_axes<T: Square>(axes: &[BoxAxis], near: usize, at: Ends<T>, 
             let left = columns.count - first;
             let count = if first < lead { lead } else { longest.min(left) };
             let face = TransposeFace { rows, columns: BoxAxis { count, ..columns } };
-            // SAFETY: promises 1 to 4 and 6: the faces are part of the box.
-            unsafe {
-                let at = at.along(columns, first);
-                walk(inner, at, &mut |at| transpose(face, at, streaming));
-            }
+            walk(inner, at.along(columns, first), &mut |at| transpose(face, at, streaming));
             first += count;
         }
     };
-    // SAFETY: promises 1 to 4 are the caller's.
-    unsafe { walk(outer, at, each_run) };
+    walk(outer, at, each_run);
 }
 
 /// Copies a box row by row.
-///
-/// # Safety
-/// Promises 1 to 4, for the elements of the axes.
-unsafe fn copy_rows<T: Copy>(axes: &[BoxAxis], at: Ends<T>, streaming: bool) {
+fn copy_rows<T: Copy>(axes: &[BoxAxis], at: Ends<T>, streaming: bool) {
     const ONCE: BoxAxis = BoxAxis { count: 1, source: 1, target: 1 };
     let (outer, rows, run) = match axes {
         [] => (axes, ONCE, ONCE),
@@ -230,48 +198,36 @@ unsafe fn copy_rows<T: Copy>(axes: &[BoxAxis], at: Ends<T>, streaming: bool) {
         let (source, target) = (usize::try_from(axis.source), usize::try_from(axis.target));
         Some(StridedLoop { count: axis.count, source: source.ok()?, target: target.ok()? })
     };
-    let visit = &mut |at: Ends<T>| {
-        // SAFETY: promises 1 to 4 and 6: the rows are part of the box.
-        unsafe {
-            match (dim(rows), dim(run)) {
-                (Some(rows), Some(run)) if !gathers => {
-                    copy_tile(&RunTile { rows: TileRows::Strided(rows), run }, at, streaming);
-                }
-                _ => walk(&[rows], at, &mut |at| gather_run(run, at, streaming)),
-            }
+    let visit = &mut |at: Ends<T>| match (dim(rows), dim(run)) {
+        (Some(rows), Some(run)) if !gathers => {
+            copy_tile(&RunTile { rows: TileRows::Strided(rows), run }, at, streaming);
         }
+        _ => walk(&[rows], at, &mut |at| gather_run(run, at, streaming)),
     };
-    // SAFETY: promises 1 to 4 are the caller's.
-    unsafe { walk(outer, at, visit) };
+    walk(outer, at, visit);
 }
 
 /// Elements that are gathered before they are written.
-pub(super) const GATHERED: usize = 128;
+pub(crate) const GATHERED: usize = 128;
 
 /// Copies a run, a few elements at a time.
-///
-/// # Safety
-/// Promises 1 to 4, for the elements of the run.
-unsafe fn gather_run<T: Copy>(run: BoxAxis, at: Ends<T>, streaming: bool) {
+fn gather_run<T: Copy>(run: BoxAxis, at: Ends<T>, streaming: bool) {
     let mut near = [MaybeUninit::<T>::uninit(); GATHERED];
+    let near = near.as_mut_ptr().cast::<T>();
     for first in (0..run.count).step_by(GATHERED) {
         let count = GATHERED.min(run.count - first);
-        for (index, cell) in near[..count].iter_mut().enumerate() {
-            // SAFETY: promises 1 and 6: the element is part of the run.
-            cell.write(unsafe { at.along(run, first + index).source.read_unaligned() });
+        let from = at.along(run, first);
+        // SAFETY: R4; `count` is at most what `near` has room for, and the gathered elements are read from it.
+        let kept = unsafe { Ends::new(near.cast_const(), near) };
+        for index in 0..count {
+            from.along(run, index).with_target(kept.add(0, index).target()).copy_one();
         }
-        let (from, bytes) = (near.as_ptr().cast::<u8>(), count * size_of::<T>());
-        // SAFETY: promises 2 to 4 and 6, for the elements that were just gathered.
-        unsafe {
-            let into = at.along(run, first).target;
-            match (streaming, run.target) {
-                (true, 1) => stream::write_non_temporal(from, into.cast(), bytes),
-                (false, 1) => from.copy_to_nonoverlapping(into.cast(), bytes),
-                (_, far) => (0..count).for_each(|index| {
-                    let cell = into.offset(index.cast_signed() * far);
-                    cell.write_unaligned(near[index].assume_init());
-                }),
-            }
+        let kept = kept.with_target(from.target());
+        match (streaming, run.target) {
+            (true, 1) => kept.stream_near(count * size_of::<T>()),
+            (false, 1) => kept.copy_bytes(count * size_of::<T>()),
+            (_, far) => (0..count.cast_signed())
+                .for_each(|index| kept.offset(index, index * far).copy_one()),
         }
     }
 }

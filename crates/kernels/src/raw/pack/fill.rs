@@ -1,14 +1,12 @@
 //! Filling cells with one value.
 
-#![allow(unsafe_code, reason = "writes through pointers; see the promises of the parent module")]
-
-use super::walk::tiles;
+use crate::pack::walk::tiles;
 use crate::{Nest, Scalar};
 
 /// Writes `value` to every target offset of the nest; [`Nest::over`] makes one of a layout.
 ///
 /// # Safety
-/// Promises 2 and 3 of [this module](super), for the target offsets of the nest and elements of the
+/// Promises 2 and 3 of [`pack`](crate::pack), for the target offsets of the nest and elements of the
 /// value's type; what was there need not be initialised.
 pub unsafe fn fill(nest: &Nest, value: &Scalar, target: *mut u8) {
     let fill_as = match value.dtype().bytes() {
@@ -18,7 +16,7 @@ pub unsafe fn fill(nest: &Nest, value: &Scalar, target: *mut u8) {
         8 => fill_elements::<u64>,
         _ => fill_elements::<[u64; 2]>,
     };
-    // SAFETY: promises 2 and 3 are the caller's, and the type has the value's size.
+    // SAFETY: R1, R2; promised by the caller, which has compared the target with the nest's span.
     unsafe { fill_as(nest, value, target) }
 }
 
@@ -31,7 +29,7 @@ unsafe fn fill_elements<T: bytemuck::Pod>(nest: &Nest, value: &Scalar, target: *
         tile.rows.each(|_, row| {
             let first = start.target + row;
             let write = |offset: usize| {
-                // SAFETY: promises 2, 3 and 6: the offset is one of the nest's.
+                // SAFETY: R1, R2; the offset is one of the nest's, whose span the caller has compared.
                 unsafe { target.add(first + offset).write_unaligned(value) };
             };
             match tile.run.target {

@@ -1,13 +1,12 @@
 //! The same on slices, with everything checked.
 
-#![allow(unsafe_code, reason = "calls the raw loops after checking what they ask for")]
-
 use std::ops::Range;
 
 use pantile_lanes::Scalar;
 
-use super::{LoopProgram, RawSource, RawTarget, Scratch, map_raw};
+use super::{RawSource, RawTarget, map_raw};
 use crate::Error;
+use crate::lanes::{LoopProgram, Scratch};
 
 /// Where an input of a program comes from.
 ///
@@ -122,7 +121,7 @@ pub fn map(
             Ok(RawTarget { start, bytes, offset, strides })
         })
         .collect();
-    // SAFETY: promises 1 and 2 are those of the references. 3 was checked.
+    // SAFETY: R1, R3; buffers are references, `refuse_overlaps` has compared them with each other.
     unsafe { map_raw(program, shape, &sources?, &targets?, scratch) }
 }
 
