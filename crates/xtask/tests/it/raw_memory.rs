@@ -1,6 +1,6 @@
-//! Crates that reach nothing outside, and hold no unsafe code.
+//! Crates that reach nothing outside, and hold no unsafe and no async code (I1 and I8 of `ARCHITECTURE.md`).
 
-use pantile_xtask::rust_files;
+use pantile_xtask::{crates, rust_files};
 
 /// Without the tests at the end of a file.
 pub(super) fn shipped(text: &str) -> &str {
@@ -43,6 +43,37 @@ fn pure_crates_touch_nothing_outside() {
         }
     }
     assert!(wrong.is_empty(), "pure crates that reach outside:\n{}", wrong.join("\n"));
+}
+
+/// True if the code has async functions or blocks, or awaits something.
+fn is_async(text: &str) -> bool {
+    let code = shipped_code(text);
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let waits = |(at, found): (usize, &str)| !code[at + found.len()..].starts_with(word);
+    ["async fn ", "async move ", "async {"].iter().any(|form| code.contains(form))
+        || code.match_indices(".await").any(waits)
+}
+
+/// The control plane of a cluster is the one place for it.
+#[test]
+fn async_code_is_in_one_crate() {
+    const RUNTIMES: [&str; 4] = ["tokio", "tokio-stream", "tokio-rustls", "tonic"];
+    let files = rust_files().into_iter().filter(|file| file.path.contains("/src/"));
+    let mut wrong: Vec<String> = files
+        .filter(|file| !file.path.starts_with("crates/cluster/") && is_async(&file.text))
+        .map(|file| format!("{}: async code", file.path))
+        .collect();
+    for own in crates().iter().filter(|own| own.name != "cluster") {
+        let used = own.used_outside().into_iter().filter(|one| RUNTIMES.contains(&one.as_str()));
+        wrong.extend(used.map(|one| format!("crates/{}: uses {one}", own.name)));
+    }
+    assert!(wrong.is_empty(), "async code outside of `cluster`:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn async_code_is_found() {
+    assert!(is_async("async fn f() {}\n") && is_async("let a = g().await;\n"));
+    assert!(!is_async("peer.awaiting(); // g().await\n"));
 }
 
 #[test]
