@@ -8,7 +8,7 @@ use pantile_comm::{CommError, Failure, MemoryBlock, MemorySlice, Rank};
 
 use crate::backoff::ExitBackoff;
 use crate::control_message::{CONTROL_BYTES, MpiControlMessage};
-use crate::ffi::{self, Address, Comm, MpiRequest, int};
+use crate::raw::{self, Address, Comm, MpiRequest, int};
 use crate::records::{RecordUse, RequestRecord};
 use crate::world::MpiWorld;
 
@@ -99,7 +99,7 @@ impl MpiWorld {
             let got = self.control.comm.receive_now(&self.control.inbox, address);
             let got = got.map_err(|fault| self.backend("a control message from", peer, fault))?;
             if let Some(message) =
-                MpiControlMessage::decode(ffi::bytes(&self.control.inbox, 0..got))
+                MpiControlMessage::decode(raw::bytes(&self.control.inbox, 0..got))
             {
                 self.handle_control(peer, message);
             }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::ffi::{CORE_WORDS, Comm, MpiError};
+use crate::raw::{CORE_WORDS, Comm, MpiError};
 
 /// True if more ranks run on this host than there are cores for them. All ranks ask together.
 ///

@@ -58,7 +58,7 @@ mod cores;
 #[cfg(feature = "mpi")]
 mod endpoint;
 #[cfg(feature = "mpi")]
-mod ffi;
+mod raw;
 #[cfg(feature = "mpi")]
 mod records;
 #[cfg(feature = "mpi")]

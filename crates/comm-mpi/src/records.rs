@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pantile_comm::{MemoryBlock, MemorySlice, Rank, Ticket};
 
-use crate::ffi::MpiRequest;
+use crate::raw::MpiRequest;
 use crate::slot::SLOT_BYTES;
 
 /// What a record is used for.

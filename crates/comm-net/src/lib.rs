@@ -62,6 +62,7 @@ mod listener;
 mod net;
 mod options;
 mod poll;
+mod raw;
 mod secret;
 mod security;
 mod wire;

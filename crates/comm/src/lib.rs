@@ -33,9 +33,10 @@ pub mod threads;
 mod communicator;
 mod envelope;
 mod error;
-mod memory;
 mod options;
 mod outcome;
+mod ranges;
+mod raw;
 mod signature;
 mod sync;
 mod transport;
@@ -43,10 +44,11 @@ mod transport;
 pub use communicator::{ActiveOperation, Communicator};
 pub use envelope::{ENVELOPE_BYTES, Envelope, EnvelopeBytes};
 pub use error::{CommError, Failure};
-#[doc(hidden)]
-pub use memory::LARGE_PAGE;
-pub use memory::{IoVec, MemoryBlock, MemorySlice, Ranges};
 pub use options::{Options, OptionsError};
 pub use outcome::RankError;
+pub use ranges::Ranges;
+#[doc(hidden)]
+pub use raw::LARGE_PAGE;
+pub use raw::{IoVec, MemoryBlock, MemorySlice};
 pub use signature::CollectiveSignature;
 pub use transport::{Rank, Tag, Ticket, Transport, Windows};

@@ -7,7 +7,7 @@ use pantile_comm::{ActiveOperation, CollectiveSignature, CommError, MemoryBlock,
 
 use crate::execute::{self, Buffers, HopRunner};
 use crate::movement::{Hop, Movement};
-use crate::span::MemorySpan;
+use crate::raw::MemorySpan;
 use crate::{Engine, Error, Tile};
 
 /// Exchanges that run together; every one of them within a tile of its own.

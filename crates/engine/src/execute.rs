@@ -1,5 +1,4 @@
 //! Running a compiled movement.
-#![allow(unsafe_code, reason = "runs loops over the memory of this rank and of its peers")]
 
 mod messages;
 
@@ -8,7 +7,7 @@ use pantile_kernels::pack::{self, NestPart, Twin};
 use pantile_kernels::{Combination, Nest, Scalar, identity, start};
 
 use crate::movement::{ArrivalPart, Hop, HopPlace, Incoming, MessageBody, Movement};
-use crate::span::MemorySpan;
+use crate::raw::{self, MemorySpan};
 use crate::thread_pool::ThreadPool;
 
 /// Sizes at which programs run in another way, by name.
@@ -16,13 +15,8 @@ pub(crate) const THRESHOLDS: &[(&str, usize)] = &[("execute::SHARE_BYTES", messa
 
 /// The memory that one run of a movement works on.
 ///
-/// Invariants, on which every unsafe block here rests:
-/// 1. All memories are aligned for the type of the movement. That they are as large as its loops
-///    reach is checked for every loop, by a [`MemorySpan`].
-/// 2. Within a hop no rank writes cells that it sends or shows: hops read and write different
-///    memories, or the movement was found to be in place.
-/// 3. A peer shows its memory from the opening of its window until this rank is done, and does not
-///    write the cells that this rank reads meanwhile (2, seen from the other side).
+/// Invariants: R3 of [`raw`]. That memories are as large as loops reach is checked for every loop, by a
+/// [`MemorySpan`].
 pub(crate) struct Buffers<'a> {
     pub(crate) source: &'a MemoryBlock,
     pub(crate) target: &'a MemoryBlock,
@@ -109,7 +103,7 @@ impl<'a> HopRunner<'a> {
             }
             MessageBody::InPlace(at) => {
                 let from = MemorySpan::from(self.from).skip(at * self.element);
-                self.copy_run(from, to, outgoing.elements);
+                raw::copy_run(from, to, outgoing.elements, self.element);
             }
             MessageBody::Scattered(_) | MessageBody::Turns { .. } => {
                 unreachable!("movements in place have neither runs nor turns")
@@ -124,7 +118,7 @@ impl<'a> HopRunner<'a> {
             MessageBody::Packed { .. } => self.take(incoming, from),
             MessageBody::InPlace(at) => {
                 let to = MemorySpan::from(self.to).skip(at * self.element);
-                self.copy_run(from, to, incoming.elements);
+                raw::copy_run(from, to, incoming.elements, self.element);
             }
             MessageBody::Scattered(_) | MessageBody::Turns { .. } => {
                 unreachable!("movements in place have neither runs nor turns")
@@ -224,14 +218,6 @@ impl<'a> HopRunner<'a> {
         self.copy_share(nest, NestPart::ALL, (source, target), streaming);
     }
 
-    /// Copies elements that lie side by side on both sides.
-    fn copy_run(&self, source: MemorySpan, target: MemorySpan, elements: usize) {
-        let from = source.holding(elements, self.element);
-        let to = target.holding(elements, self.element);
-        // SAFETY: invariant 2 of the buffers; packed elements are in memory of their own.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, elements * self.element) }
-    }
-
     /// A share of a copy, which the thread pool cuts again.
     fn copy_share(
         &self,
@@ -243,48 +229,24 @@ impl<'a> HopRunner<'a> {
         let bytes = 2 * nest.len() * self.element / share.of;
         let pieces = self.thread_pool.map_or(1, |team| team.pieces(bytes));
         let (Some(thread_pool), 2..) = (self.thread_pool, pieces) else {
-            // SAFETY: invariants 1 to 3 of the buffers.
-            return unsafe {
-                pack::copy_part(nest, share, self.element, self.ends(nest, ends), streaming)
-            };
+            return raw::copy_part(nest, share, self.element, ends, streaming);
         };
-        let ends = &ends;
         let done = thread_pool.run(pieces, &|part, _| {
             let share = NestPart { part: share.part * pieces + part, of: share.of * pieces };
-            // SAFETY: the same; shares have no cell of the target in common.
-            unsafe {
-                pack::copy_part(nest, share, self.element, self.ends(nest, *ends), streaming);
-            }
+            raw::copy_part(nest, share, self.element, ends, streaming);
             Ok(())
         });
         debug_assert_eq!(done, Ok(()), "copies do not fail");
     }
 
-    /// Where a loop over a nest reads and writes.
-    fn ends(
-        &self,
-        nest: &Nest,
-        (source, target): (MemorySpan, MemorySpan),
-    ) -> (*const u8, *mut u8) {
-        let source = source.holding(nest.source_span(), self.element).cast_const();
-        (source, target.holding(nest.target_span(), self.element))
-    }
-
     fn combine(&self, part: &ArrivalPart, source: MemorySpan, target: MemorySpan) {
-        let (source, target) = self.ends(&part.nest, (source, target));
-        // SAFETY: invariants 1 to 3 of the buffers.
-        unsafe { pack::combine(&part.nest, self.combination(), source, target) }
+        raw::combine(&part.nest, self.combination(), source, target);
     }
 
     fn combine_two(&self, twin: &Twin, sources: &[MemoryBlock; 2]) {
-        let [first, second] = twin.nests();
-        let ends =
-            |nest: &Nest, source: &MemoryBlock| self.ends(nest, (source.into(), self.to.into()));
-        let ((one, target), (other, _)) = (ends(first, &sources[0]), ends(second, &sources[1]));
-        let how = self.combination();
         let streaming = pack::worth_streaming(twin.nests()[0].len() * self.element);
-        // SAFETY: invariants 1 to 3 of the buffers.
-        unsafe { pack::combine_two(twin, how, [one, other], target, streaming) }
+        let sources = sources.each_ref().map(MemorySpan::from);
+        raw::combine_two(twin, self.combination(), sources, self.to.into(), streaming);
     }
 
     fn combination(&self) -> Combination {
@@ -315,8 +277,6 @@ impl<'a> HopRunner<'a> {
     }
 
     fn fill(&self, nest: &Nest, value: &Scalar) {
-        let target = MemorySpan::from(self.to).holding(nest.target_span(), self.element);
-        // SAFETY: invariants 1 and 2 of the buffers; no thread reads cells that are being written.
-        unsafe { pack::fill(nest, value, target) }
+        raw::fill(nest, value, self.to.into());
     }
 }

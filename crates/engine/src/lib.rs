@@ -37,16 +37,15 @@ mod engine;
 mod error;
 mod execute;
 mod executor;
-mod external_buffer;
 mod gather;
 mod loop_cache;
 mod movement;
 mod places;
 mod pool;
 mod program;
+mod raw;
 mod remote_read;
 mod scheme;
-mod span;
 mod thread_count;
 mod thread_pool;
 mod thresholds;
@@ -60,14 +59,14 @@ pub use executor::{
     ArrayId, Executor, ExecutorHandle, Job, RankRuntime, RankTiles, RemoteTraffic, SingleRank,
     Started, ThreadExecutor,
 };
-pub use external_buffer::{ExternalBuffer, Pick, TilePlaces};
 pub use movement::Movement;
-pub use pantile_kernels::{Combination, DType, Element, dispatch};
+pub use pantile_kernels::{Combination, DType, Element, bytes_of, dispatch};
 pub use pantile_memory::process;
 pub use pantile_memory::{OutOfMemory, available_memory, limit};
 pub use places::Frame;
 pub use pool::Pool;
 pub use program::{Event, Input, Output, Overlap, Runner};
+pub use raw::{ExternalBuffer, Pick, TilePlaces};
 pub use scheme::{Scheme, SchemeError};
 pub use thread_count::{THREADS_MAX, ThreadsError, check_threads, threads_from_text};
 #[doc(hidden)]

@@ -2,23 +2,22 @@
 //!
 //! Work comes in chunks that do not depend on each other. The rank and the pool's threads take them one by
 //! one until none are left; the rank never waits for a thread that has taken none.
-#![allow(unsafe_code, reason = "lends closures to threads that live longer")]
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use pantile_comm::threads::Spin;
 use pantile_kernels::lanes::Scratch;
 
+use crate::raw::WorkBoard;
 use crate::{Error, Scheme, Tile};
 
 /// How a thread that waits spins before it sleeps. It sleeps on the lock of the board, which several
 /// threads wait for at once.
-const SPIN: Spin = Spin { longest: Duration::from_micros(20), polls: 1, pauses: 32, yields: false };
+pub(crate) const SPIN: Spin =
+    Spin { longest: Duration::from_micros(20), polls: 1, pauses: 32, yields: false };
 
 /// Bytes that work has to touch for several threads to be worth it.
 pub(super) const LEAST: usize = 1 << 20;
@@ -131,7 +130,7 @@ impl ThreadPool {
             next.store(thread * each, Ordering::Relaxed);
         }
         let fault: Mutex<Option<(usize, Error)>> = Mutex::new(None);
-        self.team().lend(&|thread| {
+        self.team().board.lend(&|thread| {
             let mut thread_scratch = lock(&self.thread_scratches[thread]);
             for step in 0..self.threads {
                 let whose = (thread + step) % self.threads;
@@ -165,46 +164,6 @@ struct PoolThreads {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Work as the pool's threads see it: called with the number of the thread.
-type Work<'a> = dyn Fn(usize) + Sync + 'a;
-
-/// Borrowed work.
-///
-/// Invariants:
-/// 1. It is on the board only while its caller is in `lend`.
-/// 2. A thread that takes it from the board is counted in `working` until done with it.
-/// 3. `lend` ends when it is not on the board and no thread works.
-#[derive(Clone, Copy)]
-struct Borrowed(*const Work<'static>);
-
-// SAFETY: the work may be called by several threads at once, and lives as long as it is called
-// (invariants 1 to 3).
-unsafe impl Send for Borrowed {}
-
-/// Where work is lent.
-#[derive(Default)]
-struct WorkBoard {
-    state: Mutex<PoolState>,
-    /// The number of the last work, and how many work: to be looked at without the lock.
-    number: AtomicU64,
-    working: AtomicUsize,
-    /// Signalled to pool threads, and to the caller that waits for them.
-    lent: Condvar,
-    done: Condvar,
-}
-
-#[derive(Default)]
-struct PoolState {
-    work: Option<Borrowed>,
-    number: u64,
-    working: usize,
-    /// Threads that sleep.
-    sleeping: usize,
-    /// The first panic of a pool thread.
-    panic: Option<Box<dyn Any + Send>>,
-    over: bool,
-}
-
 impl PoolThreads {
     /// So many threads beside the caller's; fewer if the system has no more.
     fn new(thread_pool: usize) -> Self {
@@ -218,27 +177,11 @@ impl PoolThreads {
         }
         Self { board, threads }
     }
-
-    /// Works together with the pool's threads until the work is done.
-    fn lend(&self, work: &Work<'_>) {
-        // SAFETY: only the lifetime changes; invariants 1 to 3 keep to the true one.
-        let lent =
-            Borrowed(unsafe { std::mem::transmute::<&Work<'_>, *const Work<'static>>(work) });
-        let board = &*self.board;
-        board.put(lent);
-        let own = catch_unwind(AssertUnwindSafe(|| work(0)));
-        let helped = board.take_back();
-        if let Some(panic) = own.err().or(helped) {
-            resume_unwind(panic);
-        }
-    }
 }
 
 impl Drop for PoolThreads {
     fn drop(&mut self) {
-        lock(&self.board.state).over = true;
-        self.board.number.fetch_add(1, Ordering::Release);
-        self.board.lent.notify_all();
+        self.board.end();
         for thread in self.threads.drain(..) {
             // What it said when it panicked was told already.
             let _ = thread.join();
@@ -246,84 +189,15 @@ impl Drop for PoolThreads {
     }
 }
 
-impl WorkBoard {
-    fn put(&self, work: Borrowed) {
-        let mut state = lock(&self.state);
-        state.work = Some(work);
-        state.number += 1;
-        self.number.store(state.number, Ordering::Release);
-        let asleep = state.sleeping > 0;
-        drop(state);
-        if asleep {
-            self.lent.notify_all();
-        }
-    }
-
-    /// Takes work back and waits for the threads that have it; gives the first panic of one of them.
-    fn take_back(&self) -> Option<Box<dyn Any + Send>> {
-        let mut state = lock(&self.state);
-        state.work = None;
-        if state.working > 0 {
-            drop(state);
-            SPIN.until(|| (self.working.load(Ordering::Acquire) == 0).then_some(()));
-            state = lock(&self.state);
-        }
-        while state.working > 0 {
-            state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.panic.take()
-    }
-
-    /// The main loop of a pool thread.
-    fn help(&self, thread: usize) {
-        let mut seen = 0;
-        while let Some(work) = self.next(&mut seen) {
-            // SAFETY: the thread is counted, so the work lives (invariants 2 and 3).
-            let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*work.0)(thread) }));
-            let mut state = lock(&self.state);
-            if let Err(panic) = done {
-                state.panic.get_or_insert(panic);
-            }
-            state.working -= 1;
-            self.working.store(state.working, Ordering::Release);
-            let last = state.working == 0;
-            drop(state);
-            if last {
-                self.done.notify_one();
-            }
-        }
-    }
-
-    /// The next work that is lent; none when all is over.
-    fn next(&self, seen: &mut u64) -> Option<Borrowed> {
-        SPIN.until(|| (self.number.load(Ordering::Acquire) != *seen).then_some(()));
-        let mut state = lock(&self.state);
-        loop {
-            if state.over {
-                return None;
-            }
-            if state.number != *seen {
-                *seen = state.number;
-                if let Some(work) = state.work {
-                    state.working += 1;
-                    self.working.store(state.working, Ordering::Release);
-                    return Some(work);
-                }
-            }
-            state.sleeping += 1;
-            state = self.lent.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.sleeping -= 1;
-        }
-    }
-}
-
 /// What a thread that panicked leaves is good enough: every work starts anew.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::*;
 
     /// How often each piece was done, with so many threads.

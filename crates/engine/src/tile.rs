@@ -1,9 +1,7 @@
 //! Local memory with a type: elements that a rank holds.
-#![allow(unsafe_code, reason = "views bytes that movements write as elements of their type")]
 
 use std::any::Any;
 use std::fmt;
-use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,19 +10,12 @@ use pantile_kernels::{DType, Element};
 use pantile_memory::OutOfMemory;
 
 use crate::pool::Pool;
+use crate::raw::{MemorySpan, TileMemory};
 
-/// A rank's elements, contiguous and of one type.
-///
-/// Invariants:
-/// 1. The memory has at least `len` elements, starts aligned for the type, and every element is a
-///    valid value of it.
-/// 2. Outside of a running movement or program this is the only reference to the memory, except a transport
-///    that could not end a message; that memory is never given back. A tile that is *open* shares its
-///    memory with another library, which touches it only while nothing runs.
+/// A rank's elements, contiguous and of one type. A tile that is *open* shares its memory with another
+/// library, which touches it only while nothing runs.
 pub struct Tile {
-    memory: MemoryBlock,
-    dtype: DType,
-    len: usize,
+    elements: TileMemory,
     /// The pool that gets the memory back when the tile is dropped.
     pool: Option<Pool>,
     /// True once others know the memory, and may write it.
@@ -34,7 +25,7 @@ pub struct Tile {
 impl Drop for Tile {
     fn drop(&mut self) {
         if let Some(pool) = &self.pool {
-            pool.give_back(&self.memory, self.dtype);
+            pool.give_back(self.memory(), self.dtype());
         }
     }
 }
@@ -55,36 +46,31 @@ impl Tile {
     /// How many bytes were asked for.
     pub fn try_zeroed(dtype: DType, len: usize) -> Result<Self, OutOfMemory> {
         let memory = MemoryBlock::try_zeroed(len.saturating_mul(dtype.bytes()))?;
-        Ok(Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) })
+        Ok(Self::given(memory, dtype, len))
     }
 
     /// No elements; costs nothing.
     pub(crate) fn empty() -> Self {
         static NOTHING: OnceLock<MemoryBlock> = OnceLock::new();
         let memory = NOTHING.get_or_init(|| MemoryBlock::zeroed(0)).clone();
-        Self { memory, dtype: DType::Bool, len: 0, pool: None, open: AtomicBool::new(false) }
+        Self::given(memory, DType::Bool, 0)
     }
 
     /// Elements of any value in memory of a pool, which has at least as many bytes.
     pub(crate) fn pooled(memory: MemoryBlock, dtype: DType, len: usize, pool: Pool) -> Self {
-        Self { memory, dtype, len, pool: Some(pool), open: AtomicBool::new(false) }
+        let elements = TileMemory::new(memory, dtype, len);
+        Self { elements, pool: Some(pool), open: AtomicBool::new(false) }
     }
 
     /// The same memory under another name: for a program that reads it while it runs.
     pub(crate) fn alias(&self) -> Self {
-        Self {
-            memory: self.memory.clone(),
-            dtype: self.dtype,
-            len: self.len,
-            pool: None,
-            open: AtomicBool::new(false),
-        }
+        Self::of(self.elements.clone())
     }
 
     /// Memory that another rank shows, while it does.
     pub(crate) fn shown(memory: MemoryBlock, dtype: DType) -> Self {
         let len = memory.bytes() / dtype.bytes();
-        Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }
+        Self::given(memory, dtype, len)
     }
 
     /// Memory that a peer or another library exposed, with so many elements.
@@ -92,11 +78,11 @@ impl Tile {
     /// # Panics
     /// If it has not so many bytes, or is not aligned for the type.
     pub(crate) fn given(memory: MemoryBlock, dtype: DType, len: usize) -> Self {
-        let fits = len.checked_mul(dtype.bytes()).is_some_and(|bytes| bytes <= memory.bytes());
-        assert!(fits, "{len} elements of {dtype} in {} bytes", memory.bytes());
-        let aligned = memory.start().addr().get().is_multiple_of(dtype.align());
-        assert!(aligned || len == 0, "elements of {dtype} out of line");
-        Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }
+        Self::of(TileMemory::new(memory, dtype, len))
+    }
+
+    fn of(elements: TileMemory) -> Self {
+        Self { elements, pool: None, open: AtomicBool::new(false) }
     }
 
     /// From now on others may write its memory: no other array may have the same.
@@ -114,7 +100,7 @@ impl Tile {
     /// written is found out.
     pub(crate) fn poisoned(mut self) -> Self {
         if cfg!(debug_assertions) {
-            let byte = if self.dtype == DType::Bool { 1 } else { 0xA5 };
+            let byte = if self.dtype() == DType::Bool { 1 } else { 0xA5 };
             self.bytes_mut().fill(byte);
         }
         self
@@ -122,14 +108,8 @@ impl Tile {
 
     /// The elements of a vector, without copying them.
     #[must_use]
-    pub fn from_vec<T: Element>(mut vector: Vec<T>) -> Self {
-        let (len, bytes) = (vector.len(), std::mem::size_of_val(vector.as_slice()));
-        let start = NonNull::from(vector.as_mut_slice()).cast();
-        let owner: Box<dyn Any + Send + Sync> = Box::new(vector);
-        // SAFETY: the vector owns the bytes, lives in the memory, and is not touched again before
-        // it comes back out of it.
-        let memory = unsafe { MemoryBlock::given(start, bytes, owner) };
-        Self { memory, dtype: T::DTYPE, len, pool: None, open: AtomicBool::new(false) }
+    pub fn from_vec<T: Element>(vector: Vec<T>) -> Self {
+        Self::of(TileMemory::from_vec(vector))
     }
 
     /// The elements as a vector; without copying if they came as one.
@@ -138,18 +118,16 @@ impl Tile {
     /// If the elements are of another type.
     #[must_use]
     pub fn into_vec<T: Element>(self) -> Vec<T> {
-        self.expect_type::<T>();
+        assert!(self.dtype() == T::DTYPE, "a tile of {} is not one of {}", self.dtype(), T::DTYPE);
         if self.pool.is_some() {
             return self.to_vec();
         }
-        let (memory, dtype, len) = (self.memory.clone(), self.dtype, self.len);
+        let (memory, dtype, len) = (self.memory().clone(), self.dtype(), self.len());
         drop(self);
         match memory.into_owner().map(<Box<dyn Any + Send + Sync>>::downcast::<Vec<T>>) {
             Ok(Ok(vector)) => *vector,
             Ok(Err(_)) => unreachable!("a tile of this type was made from such a vector"),
-            Err(memory) => {
-                Self { memory, dtype, len, pool: None, open: AtomicBool::new(false) }.to_vec()
-            }
+            Err(memory) => Self::given(memory, dtype, len).to_vec(),
         }
     }
 
@@ -165,19 +143,19 @@ impl Tile {
     /// Type of the elements.
     #[must_use]
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.elements.dtype()
     }
 
     /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        self.elements.len()
     }
 
     /// True if there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// The elements.
@@ -186,9 +164,7 @@ impl Tile {
     /// If they are of another type.
     #[must_use]
     pub fn as_slice<T: Element>(&self) -> &[T] {
-        self.expect_type::<T>();
-        // SAFETY: invariants 1 and 2.
-        unsafe { std::slice::from_raw_parts(self.memory.start().cast().as_ptr(), self.len) }
+        self.elements.as_slice()
     }
 
     /// The elements, to be written.
@@ -197,17 +173,13 @@ impl Tile {
     /// If they are of another type.
     #[must_use]
     pub fn as_mut_slice<T: Element>(&mut self) -> &mut [T] {
-        self.expect_type::<T>();
-        // SAFETY: invariants 1 and 2.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.start().cast().as_ptr(), self.len) }
+        self.elements.as_mut_slice()
     }
 
     /// The bytes of the elements.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        let bytes = self.len * self.dtype.bytes();
-        // SAFETY: invariants 1 and 2; every element type is plain bytes.
-        unsafe { std::slice::from_raw_parts(self.memory.start().as_ptr(), bytes) }
+        self.elements.as_bytes()
     }
 
     /// The elements whose bytes these are, in the machine's order; `None` if they are not a whole
@@ -242,15 +214,12 @@ impl Tile {
         if dtype == DType::Bool && bytes.as_bytes().iter().any(|byte| *byte > 1) {
             return Ok(None);
         }
-        (bytes.dtype, bytes.len) = (dtype, len);
-        Ok(Some(bytes))
+        Ok(Some(Self::given(bytes.memory().clone(), dtype, len)))
     }
 
     /// The bytes of the elements, to be written by kernels, which write valid elements only.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        let bytes = self.len * self.dtype.bytes();
-        // SAFETY: invariants 1 and 2.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.start().as_ptr(), bytes) }
+        self.elements.bytes_mut()
     }
 
     /// Takes over the elements of another tile of the same type and length.
@@ -258,29 +227,24 @@ impl Tile {
     /// # Panics
     /// If type or length differ.
     pub fn copy_from(&mut self, other: &Self) {
-        assert!((self.dtype, self.len) == (other.dtype, other.len), "tiles of different kinds");
-        let bytes = self.len * self.dtype.bytes();
-        // SAFETY: both memories have these bytes (invariant 1), and two tiles are two memories.
-        unsafe {
-            let (from, to) = (other.memory.start().as_ptr(), self.memory.start().as_ptr());
-            std::ptr::copy_nonoverlapping(from, to, bytes);
-        }
+        self.elements.copy_from(&other.elements);
     }
 
     /// The memory itself, for movements.
     pub(crate) fn memory(&self) -> &MemoryBlock {
-        &self.memory
+        self.elements.block()
     }
 
-    fn expect_type<T: Element>(&self) {
-        assert!(self.dtype == T::DTYPE, "a tile of {} is not one of {}", self.dtype, T::DTYPE);
+    /// Where its elements lie, for loops.
+    pub(crate) fn span(&self) -> MemorySpan {
+        self.elements.span()
     }
 }
 
 impl Clone for Tile {
     /// A copy with memory of its own.
     fn clone(&self) -> Self {
-        let mut copy = Self::zeroed(self.dtype, self.len);
+        let mut copy = Self::zeroed(self.dtype(), self.len());
         copy.copy_from(self);
         copy
     }
@@ -288,7 +252,7 @@ impl Clone for Tile {
 
 impl fmt::Debug for Tile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Tile({} of {})", self.len, self.dtype)
+        write!(out, "Tile({} of {})", self.len(), self.dtype())
     }
 }
 

@@ -36,6 +36,7 @@ pub mod lanes;
 mod layout;
 mod nest;
 pub mod pack;
+mod raw;
 pub mod reduce;
 mod simd;
 mod thresholds;

@@ -114,10 +114,10 @@ impl Vectors {
     pub(crate) fn run<B: VectorLoop>(self, body: B) -> B::Output {
         match self.set {
             InstructionSet::Portable => body.run(self),
-            // SAFETY: invariant 1, the processor has these instructions.
+            // SAFETY: R7; `Vectors::all` makes values of sets that were detected only.
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => unsafe { with_avx2(body) },
-            // SAFETY: invariant 1, the processor has these instructions.
+            // SAFETY: R7; `Vectors::all` makes values of sets that were detected only.
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx512 => unsafe { with_avx512(body) },
         }
@@ -128,7 +128,7 @@ impl Vectors {
 #[inline(always)]
 pub(crate) fn prefetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint that never faults; every x86-64 has it.
+    // SAFETY: R7; a hint that never faults, which every x86-64 has.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(place.cast());
     }

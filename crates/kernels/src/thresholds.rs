@@ -9,6 +9,7 @@ pub fn thresholds() -> impl Iterator<Item = (&'static str, usize)> {
         crate::exact::THRESHOLDS,
         crate::lanes::THRESHOLDS,
         crate::pack::THRESHOLDS,
+        crate::raw::pack::THRESHOLDS,
         crate::reduce::THRESHOLDS,
     ];
     tables.into_iter().flatten().copied()

@@ -1,12 +1,11 @@
 //! The one place where memory for elements comes from.
-#![allow(unsafe_code, reason = "allocates")]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
 use std::ptr::NonNull;
 
 use crate::guard::GuardedBuffer;
-use crate::pages::Mapping;
+use crate::pages::LargePages;
+use crate::raw::{HeapMemory, MemoryAddress};
 
 /// Start of every buffer: a cache line, enough for every vector instruction.
 pub const ALIGNMENT: usize = 64;
@@ -36,22 +35,18 @@ const LONG: usize = 64 << 10;
 /// Invariant 1: `start` is aligned to [`ALIGNMENT`], and `bytes` initialised bytes from it on may be
 /// read and written as long as the value lives.
 pub struct AlignedBuffer {
-    start: NonNull<u8>,
+    start: MemoryAddress,
     bytes: usize,
-    source: AllocationSource,
+    /// Frees the memory when it is dropped.
+    _source: AllocationSource,
 }
 
-/// Where a buffer comes from, and how it is freed.
+/// Where a buffer comes from.
 enum AllocationSource {
-    Allocator { allocated: NonNull<u8>, layout: Layout },
-    Pages { _mapping: Mapping },
+    Allocator { _memory: HeapMemory },
+    Pages { _pages: LargePages },
     GuardedBuffer { _guarded: GuardedBuffer },
 }
-
-// SAFETY: a plain range of bytes without an owner elsewhere.
-unsafe impl Send for AlignedBuffer {}
-// SAFETY: reading and writing through the pointer is the business of those who do it.
-unsafe impl Sync for AlignedBuffer {}
 
 impl AlignedBuffer {
     /// New bytes, all zero.
@@ -68,54 +63,30 @@ impl AlignedBuffer {
     /// # Errors
     /// How many bytes were asked for.
     pub fn try_zeroed(bytes: usize) -> Result<Self, OutOfMemory> {
-        if let Some(guarded) = GuardedBuffer::new(bytes) {
-            let start = guarded.start();
-            return Ok(Self {
-                start,
-                bytes,
-                source: AllocationSource::GuardedBuffer { _guarded: guarded },
-            });
-        }
-        if let Some(mapping) = Mapping::new(bytes) {
-            let start = mapping.start();
-            return Ok(Self {
-                start,
-                bytes,
-                source: AllocationSource::Pages { _mapping: mapping },
-            });
-        }
-        let error = OutOfMemory { bytes };
-        let (more, alignment) = if bytes < LONG { (0, ALIGNMENT) } else { (ALIGNMENT, 1) };
-        let size = bytes.saturating_add(more).max(1);
-        let layout = Layout::from_size_align(size, alignment).map_err(|_| error)?;
-        // SAFETY: the layout has a size of at least one.
-        let allocated = unsafe { alloc_zeroed(layout) };
-        let allocated = NonNull::new(allocated).ok_or(error)?;
-        let before = allocated.align_offset(ALIGNMENT);
-        // SAFETY: less than a line, which the layout has more where it is not aligned.
-        let start = unsafe { allocated.add(before) };
-        Ok(Self { start, bytes, source: AllocationSource::Allocator { allocated, layout } })
+        let (start, source) = if let Some(guarded) = GuardedBuffer::new(bytes) {
+            (guarded.start(), AllocationSource::GuardedBuffer { _guarded: guarded })
+        } else if let Some(pages) = LargePages::new(bytes) {
+            (pages.start(), AllocationSource::Pages { _pages: pages })
+        } else {
+            let (more, alignment) = if bytes < LONG { (0, ALIGNMENT) } else { (ALIGNMENT, 1) };
+            let memory = HeapMemory::zeroed(bytes.saturating_add(more), alignment)
+                .ok_or(OutOfMemory { bytes })?;
+            let start = memory.aligned(ALIGNMENT, bytes);
+            (start, AllocationSource::Allocator { _memory: memory })
+        };
+        Ok(Self { start, bytes, _source: source })
     }
 
     /// The first byte.
     #[must_use]
     pub fn start(&self) -> NonNull<u8> {
-        self.start
+        self.start.pointer()
     }
 
     /// Number of bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
-    }
-}
-
-impl Drop for AlignedBuffer {
-    fn drop(&mut self) {
-        if let AllocationSource::Allocator { allocated, layout } = self.source {
-            // SAFETY: it came from `alloc_zeroed` with this layout.
-            unsafe { dealloc(allocated.as_ptr(), layout) }
-        }
     }
 }
 
@@ -127,6 +98,8 @@ impl fmt::Debug for AlignedBuffer {
 
 #[cfg(test)]
 mod tests {
+    #![allow(unsafe_code, reason = "looks at the memory of a buffer")]
+
     use super::*;
 
     #[test]

@@ -11,12 +11,12 @@ mod buffer;
 mod guard;
 pub mod limit;
 mod pages;
-mod process;
+mod raw;
 mod scratch;
 
 pub use buffer::{ALIGNMENT, AlignedBuffer, OutOfMemory};
 pub use guard::guarded;
 pub use limit::available_memory;
 pub use pages::LARGE;
-pub use process::process;
+pub use raw::{MemoryAddress, process};
 pub use scratch::ScratchBuffer;

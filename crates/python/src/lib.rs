@@ -19,6 +19,7 @@ mod pipeline;
 mod place;
 mod plan;
 mod protocol;
+mod raw;
 mod spmd;
 mod translate;
 mod world;

@@ -34,7 +34,7 @@ macro_rules! formulas {
             pub [&'a [f64]; $count],
         );
 
-        // SAFETY: the shortest input decides how many there are.
+        // SAFETY: R1; `len` is the length of the shortest input.
         unsafe impl $crate::bounds::Formula for $name<'_> {
             fn len(&self) -> usize {
                 self.0.iter().map(|input| input.len()).min().unwrap_or(0)
@@ -42,7 +42,7 @@ macro_rules! formulas {
 
             #[inline(always)]
             unsafe fn at(&self, place: usize) -> f64 {
-                // SAFETY: the caller's promise.
+                // SAFETY: R1; promised by the caller for a place below `len`.
                 let $inputs = self.0.map(|input| unsafe { *input.get_unchecked(place) });
                 $value
             }

@@ -188,7 +188,7 @@ pub const MARKET: [f64; 3] = [0.02, 0.065, 0.3];
 /// The slopes of the logistic curve.
 pub const CURVE: [f64; 2] = [-1.5976, -0.07056];
 
-// SAFETY: the shortest input decides how many there are.
+// SAFETY: R1; `len` is the length of the shortest input.
 unsafe impl Formula for Prices<'_> {
     fn len(&self) -> usize {
         self.inputs.iter().map(|input| input.len()).min().unwrap_or(0)
@@ -196,7 +196,7 @@ unsafe impl Formula for Prices<'_> {
 
     #[inline(always)]
     unsafe fn at(&self, place: usize) -> f64 {
-        // SAFETY: the caller's promise.
+        // SAFETY: R1; promised by the caller for a place below `len`.
         let [s, k, t] = self.inputs.map(|input| unsafe { *input.get_unchecked(place) });
         let spread = MARKET[2] * t.sqrt();
         let d1 = (self.log.of(s / k) + MARKET[1] * t) / spread;

@@ -17,6 +17,11 @@
 //! assert_eq!(into, [7.0; 100]);
 //! assert_eq!(sum(&into), 700.0);
 //! ```
+//!
+//! Invariants, which every unsafe block of this crate names:
+//!
+//! - **R1** A formula reads inside of all of its inputs for places below its length, the shortest of them.
+//! - **R2** Code for an instruction set runs only where the processor was found to have it.
 
 #![allow(unsafe_code, reason = "the loops are compiled for the vectors that were detected")]
 

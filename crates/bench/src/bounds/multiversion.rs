@@ -19,9 +19,9 @@ macro_rules! multiversion {
 
             #[cfg(target_arch = "x86_64")]
             match pantile_kernels::Vectors::widest().bytes() {
-                // SAFETY: the processor has them.
+                // SAFETY: R2; `Vectors::widest` was detected.
                 64 => return unsafe { with_avx512($($argument),*) },
-                // SAFETY: the processor has them.
+                // SAFETY: R2; `Vectors::widest` was detected.
                 32 => return unsafe { with_avx2($($argument),*) },
                 _ => {}
             }

@@ -15,19 +15,19 @@ pub(crate) fn loops<F: Formula>(into: &mut [f64], formula: F, streaming: bool) {
     assert!(formula.len() >= into.len(), "inputs are as long as the target");
     #[cfg(target_arch = "x86_64")]
     match (pantile_kernels::Vectors::widest().bytes(), streaming) {
-        // SAFETY: the processor has them; inputs are as long as the target.
+        // SAFETY: R1, R2; lengths are compared above, and `Vectors::widest` was detected.
         (64, true) => return unsafe { x86::stream_avx512(into, formula) },
-        // SAFETY: the same.
+        // SAFETY: R1, R2; lengths are compared above, and `Vectors::widest` was detected.
         (64, false) => return unsafe { x86::plain_avx512(into, formula) },
-        // SAFETY: the same.
+        // SAFETY: R1, R2; lengths are compared above, and `Vectors::widest` was detected.
         (32, true) => return unsafe { x86::stream_avx2(into, formula) },
-        // SAFETY: the same.
+        // SAFETY: R1, R2; lengths are compared above, and `Vectors::widest` was detected.
         (32, false) => return unsafe { x86::plain_avx2(into, formula) },
         _ => {}
     }
     // Without wide vectors there is nothing to stream with.
     let _ = streaming;
-    // SAFETY: inputs are as long as the target.
+    // SAFETY: R1; lengths are compared above.
     unsafe { everywhere(into, formula) }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn loops<F: Formula>(into: &mut [f64], formula: F, streaming: bool) {
 #[inline(always)]
 unsafe fn everywhere<F: Formula>(into: &mut [f64], formula: F) {
     for (place, into) in into.iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: R1; promised by the caller for the length of the target.
         *into = unsafe { formula.at(place) };
     }
 }
@@ -51,13 +51,13 @@ mod x86 {
 
     #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
     pub(super) unsafe fn plain_avx512<F: Formula>(into: &mut [f64], formula: F) {
-        // SAFETY: the caller's promise.
+        // SAFETY: R1; promised by the caller for the length of the target.
         unsafe { everywhere(into, formula) }
     }
 
     #[target_feature(enable = "avx2,fma")]
     pub(super) unsafe fn plain_avx2<F: Formula>(into: &mut [f64], formula: F) {
-        // SAFETY: the caller's promise.
+        // SAFETY: R1; promised by the caller for the length of the target.
         unsafe { everywhere(into, formula) }
     }
 
@@ -74,17 +74,17 @@ mod x86 {
                 let head = into.as_ptr().align_offset(8 * $lanes).min(count);
                 let whole = head + (count - head) / BLOCK * BLOCK;
                 for place in (0..head).chain(whole..count) {
-                    // SAFETY: the place lies inside.
+                    // SAFETY: R1; the place is below the length of the target.
                     into[place] = unsafe { formula.at(place) };
                 }
                 for place in (head..whole).step_by(BLOCK) {
                     let mut block = [0.0; BLOCK];
                     for (at, value) in block.iter_mut().enumerate() {
-                        // SAFETY: the place lies inside.
+                        // SAFETY: R1; the place is below the length of the target.
                         *value = unsafe { formula.at(place + at) };
                     }
                     for (vector, lanes) in block.as_chunks::<$lanes>().0.iter().enumerate() {
-                        // SAFETY: a vector of the block lies inside, at an aligned place.
+                        // SAFETY: R1, R2; a vector of the block lies inside the target, at an aligned place.
                         unsafe {
                             let to = into.as_mut_ptr().add(place + vector * $lanes);
                             $stream(to, $load(lanes.as_ptr()));

@@ -16,8 +16,8 @@ use pantile_comm::{CollectiveSignature, CommError, Failure, Options, Rank, Tag};
 
 use crate::control::{Control, PeerCounts};
 use crate::cores;
-use crate::ffi::{Address, Comm, MpiError, int};
 use crate::library::mismatch;
+use crate::raw::{Address, Comm, MpiError, int};
 use crate::records::Records;
 use crate::signature_cache::SignatureCache;
 use crate::tag_queues::TagQueues;

@@ -1,9 +1,9 @@
 //! Starting messages.
 
-use pantile_comm::{CommError, Envelope, MemorySlice, Rank, Tag, Ticket};
+use pantile_comm::{CommError, Envelope, MemoryBlock, MemorySlice, Rank, Tag, Ticket};
 
 use super::MpiWorld;
-use crate::ffi::{self, Address, Comm, MpiError};
+use crate::raw::{self, Address, Comm, MpiError};
 use crate::records::{BodyPart, RecordUse, RequestRecord};
 use crate::slot::{EAGER_MAX, SLOT_BYTES, SlotHeader};
 use crate::tag_queues::SelfMessage;
@@ -22,7 +22,7 @@ impl MpiWorld {
         let at = self.records.take(RecordUse::Send, to, 0);
         if to == self.rank {
             let envelope = Envelope::encode(call, body.len());
-            let body = ffi::bytes(body, 0..body.len()).to_vec();
+            let body = raw::bytes(body, 0..body.len()).to_vec();
             queue.self_messages.push_back(SelfMessage { envelope, body });
         } else {
             let header = match queue.record_sent(number) {
@@ -102,7 +102,7 @@ impl MpiWorld {
             Some(body) => body.memory().clone(),
             None if bytes <= EAGER_MAX => {
                 let vector =
-                    ffi::bytes(&record.slot, record.body_at..record.body_at + bytes).to_vec();
+                    raw::bytes(&record.slot, record.body_at..record.body_at + bytes).to_vec();
                 self.records.free(at);
                 return Ok(vector);
             }
@@ -115,7 +115,7 @@ impl MpiWorld {
                     return Err(CommError::Backend { rank, call, reason });
                 }
                 vector.resize(bytes, 0);
-                let memory = ffi::room_in(vector);
+                let memory = MemoryBlock::from_vec(vector);
                 record.body = Some(memory.whole());
                 let (peer, started) =
                     (record.peer, start_parts(&self.data, record, self.chunk, address));
@@ -138,9 +138,9 @@ fn start_send(
     to: Address,
 ) -> Result<(), MpiError> {
     let header = header.as_bytes();
-    ffi::write(&record.slot, 0, header);
+    raw::write(&record.slot, 0, header);
     if body.len() <= EAGER_MAX {
-        ffi::write(&record.slot, header.len(), ffi::bytes(body, 0..body.len()));
+        raw::write(&record.slot, header.len(), raw::bytes(body, 0..body.len()));
         record.envelope = data.send(&record.slot, 0..header.len() + body.len(), to)?;
         return Ok(());
     }

@@ -1,9 +1,9 @@
 //! Looking at messages that have come.
 
-use pantile_comm::{CommError, Envelope};
+use pantile_comm::{CommError, Envelope, MemoryBlock};
 
 use super::MpiWorld;
-use crate::ffi;
+use crate::raw;
 use crate::records::RecordUse;
 use crate::slot::{self, EAGER_MAX, Origin, SLOT_BYTES};
 
@@ -44,7 +44,7 @@ impl MpiWorld {
             let call = Box::new(call.clone());
             CommError::Length { rank, call, peer, expected, got }
         };
-        let decoded = slot::open(ffi::bytes(&record.slot, 0..got));
+        let decoded = slot::open(raw::bytes(&record.slot, 0..got));
         let decoded = decoded.ok_or_else(|| wrong(SLOT_BYTES, got))?;
         let envelope = match decoded.origin {
             Origin::Envelope(envelope) => {
@@ -59,7 +59,7 @@ impl MpiWorld {
                 return Err(wrong(room.len(), decoded.bytes));
             }
             if room.len() <= EAGER_MAX {
-                ffi::write(room, 0, decoded.body);
+                raw::write(room, 0, decoded.body);
             }
         }
         (record.bytes, record.body_at) = (decoded.bytes, got - decoded.body.len());
@@ -80,8 +80,8 @@ impl MpiWorld {
                 let (call, expected) = (Box::new(call.clone()), room.len());
                 return Err(CommError::Length { rank, call, peer: rank, expected, got });
             }
-            Some(room) => ffi::write(room, 0, &message.body),
-            None => record.body = Some(ffi::room_in(message.body).whole()),
+            Some(room) => raw::write(room, 0, &message.body),
+            None => record.body = Some(MemoryBlock::from_vec(message.body).whole()),
         }
         Ok(true)
     }

@@ -1,17 +1,11 @@
 //! The memory of messages, as bytes.
-//!
-//! Invariants, all of them law 6 of [`Transport`](pantile_comm::Transport) seen from here:
-//! 1. From posting to the end of its wait no thread writes the body of a message.
-//! 2. From posting to the end of its wait only the connection state touches a room, and it has each
-//!    room in one place only, behind its lock.
-#![allow(unsafe_code, reason = "reads bodies from and into the memory of messages")]
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::ops::Range;
-use std::ptr::NonNull;
 
 use pantile_comm::{IoVec, MemoryBlock, MemorySlice};
 
+use crate::raw::{body, body_slices, room, room_slices};
 use crate::wire::Wire;
 
 /// Slices that are given to the system at once: with ranges of a few KiB that is as much as a
@@ -105,40 +99,13 @@ impl MessageBuffer {
     }
 }
 
-fn body(piece: &MemorySlice, range: Range<usize>) -> &[u8] {
-    // SAFETY: invariant 1.
-    let bytes = unsafe { piece.as_slice() };
-    &bytes[range]
-}
-
-fn body_slices(scattered: &IoVec, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
-    // SAFETY: invariant 1.
-    unsafe { scattered.slices(range) }
-}
-
-fn room(piece: &mut MemorySlice, range: Range<usize>) -> &mut [u8] {
-    // SAFETY: invariant 2; the borrow of the connection state's only slice of it excludes a second
-    // slice.
-    let bytes = unsafe { piece.as_mut_slice() };
-    &mut bytes[range]
-}
-
-fn room_slices(scattered: &mut IoVec, range: Range<usize>) -> impl Iterator<Item = &mut [u8]> {
-    // SAFETY: invariant 2; the borrow of the connection state's only buffer of it excludes other
-    // slices.
-    unsafe { scattered.slices_mut(range) }
-}
-
 /// Room for a message of any length, which becomes a vector; nothing if there is not so much
 /// memory.
 pub(crate) fn vector_buffer(bytes: usize) -> Option<MessageBuffer> {
     let mut vector: Vec<u8> = Vec::new();
     vector.try_reserve_exact(bytes).ok()?;
     vector.resize(bytes, 0);
-    let start = NonNull::new(vector.as_mut_ptr())?;
-    // SAFETY: the vector is the owner, its bytes do not move with it, and no other code knows it.
-    let memory = unsafe { MemoryBlock::given(start, bytes, Box::new(vector)) };
-    Some(MessageBuffer::Contiguous(memory.whole()))
+    Some(MessageBuffer::Contiguous(MemoryBlock::from_vec(vector).whole()))
 }
 
 /// The vector that [`vector_buffer`] made room of.

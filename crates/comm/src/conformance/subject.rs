@@ -1,5 +1,4 @@
 //! The end that a case works with: every error says at which line of the case it came.
-#![allow(unsafe_code, reason = "looks into rooms and fills bodies")]
 
 use std::panic::Location;
 
@@ -7,7 +6,7 @@ use super::error::{CaseError, Claim};
 use crate::sim::generator::{Generator, mix};
 use crate::{
     CollectiveSignature, CommError, IoVec, MemoryBlock, MemorySlice, Rank, Tag, Ticket, Transport,
-    Windows,
+    Windows, raw,
 };
 
 /// What a case reports about one rank.
@@ -204,14 +203,13 @@ pub(super) fn text(from: Rank, to: Rank, index: usize, bytes: usize) -> Vec<u8> 
     text
 }
 
-/// A copy of a slice that no message is filling any more.
+/// A copy of a slice that no message is filling any more: of a room after its wait, of shown memory
+/// between look and done.
 pub(super) fn read(slice: &MemorySlice) -> Vec<u8> {
-    // SAFETY: cases read rooms after waiting for them, and shown memory between look and done.
-    unsafe { slice.as_slice() }.to_vec()
+    raw::copied(slice)
 }
 
-/// Changes a slice that no message and no window uses.
+/// Changes all of a slice that no message and no window uses.
 pub(super) fn write(slice: &MemorySlice, bytes: &[u8]) {
-    // SAFETY: cases write bodies after waiting for them, and shown memory after closing.
-    unsafe { slice.as_mut_slice() }.copy_from_slice(bytes);
+    raw::fill(slice, bytes);
 }

@@ -1,10 +1,9 @@
 //! Messages of one sender, receiver and tag.
-#![allow(unsafe_code, reason = "copies bodies out of the memory of messages")]
 
 use std::collections::VecDeque;
 
 use crate::envelope::EnvelopeBytes;
-use crate::{MemorySlice, Ticket};
+use crate::{MemorySlice, Ticket, raw};
 
 /// A message on its way.
 pub(super) struct SimPacket {
@@ -22,26 +21,16 @@ pub(super) enum PacketBody {
 
 impl PacketBody {
     pub(super) fn copied_from(piece: &MemorySlice) -> Self {
-        // SAFETY: law 6 of Transport: from posting on no thread writes the body.
-        Self::Copied(unsafe { piece.as_slice() }.to_vec())
+        Self::Copied(raw::copied(piece))
     }
 
     /// The bytes, and the ticket of the sender that is done now.
     pub(super) fn take(self) -> (Vec<u8>, Option<Ticket>) {
         match self {
             Self::Copied(body) => (body, None),
-            Self::There(piece, ticket) => {
-                // SAFETY: law 6 of Transport: until its wait is over no thread writes the body.
-                (unsafe { piece.as_slice() }.to_vec(), Some(ticket))
-            }
+            Self::There(piece, ticket) => (raw::copied(&piece), Some(ticket)),
         }
     }
-}
-
-/// Fills a room with the body of its message, which has the same length.
-pub(super) fn fill(room: &MemorySlice, body: &[u8]) {
-    // SAFETY: law 6 of Transport: until the wait is over no other thread touches a room.
-    unsafe { room.as_mut_slice() }.copy_from_slice(body);
 }
 
 /// Messages of one sender, receiver and tag, in order.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::channel::{PacketBody, SimPacket, fill};
+use super::channel::{PacketBody, SimPacket};
 use super::member::{Content, PendingRequest, RunState, StallClock};
 use super::state::SimState;
 use super::{InjectedFault, Sim};
@@ -254,7 +254,7 @@ impl Transport for Simulated {
             let (expected, got) = (room.len(), body.len());
             return Err(CommError::Length { rank, call, peer, expected, got });
         }
-        fill(&room, &body);
+        crate::raw::fill(&room, &body);
         Ok(())
     }
 

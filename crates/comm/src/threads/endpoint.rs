@@ -1,5 +1,4 @@
 //! One rank's end of a world of threads.
-#![allow(unsafe_code, reason = "copies bodies out of and into the memory of messages")]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use super::window::{ExposedMemory, SharedWindow};
 use super::world::ThreadWorld;
 use crate::{
     CollectiveSignature, CommError, Envelope, Failure, MemoryBlock, MemorySlice, Options, Rank,
-    Tag, Ticket, Transport, Windows,
+    Tag, Ticket, Transport, Windows, raw,
 };
 
 /// A rank that is a thread of this process.
@@ -89,8 +88,7 @@ impl Threads {
             let (expected, got) = (room.len(), packet.body.len());
             return Err(CommError::Length { rank, call, peer: from, expected, got });
         }
-        // SAFETY: law 6 of Transport: until the wait is over no other thread touches a room.
-        unsafe { room.as_mut_slice() }.copy_from_slice(&packet.body);
+        raw::fill(&room, &packet.body);
         Ok(())
     }
 }
@@ -123,8 +121,7 @@ impl Transport for Threads {
     fn post_send(&mut self, to: Rank, tag: Tag, body: &MemorySlice) -> Result<Ticket, CommError> {
         self.check(to)?;
         let envelope = Envelope::encode(&self.call(), body.len());
-        // SAFETY: law 6 of Transport: from posting on no thread writes the body.
-        let body = unsafe { body.as_slice() }.to_vec();
+        let body = raw::copied(body);
         self.world.inbox(to).deliver(self.rank, tag, Packet { envelope, body });
         Ok(self.ticket())
     }

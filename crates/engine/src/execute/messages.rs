@@ -22,7 +22,7 @@ use pantile_kernels::pack::NestPart;
 
 use super::HopRunner;
 use crate::movement::{Incoming, MessageBody, MessageParts};
-use crate::span::MemorySpan;
+use crate::raw::MemorySpan;
 
 /// Bytes that a rank gives itself before it looks at its messages again: so many that looking costs
 /// little, so few that no socket runs empty for long.

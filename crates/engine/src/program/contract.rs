@@ -1,15 +1,14 @@
 //! Products of matrices in the memory of one rank, by one thread or by several.
-#![allow(unsafe_code, reason = "several threads write one tile, each its own elements")]
 
 use pantile_comm::Rank;
 use pantile_ir::lower::{Contract, Executable, LocalLoop, LocalRead, LocalWrite, Places};
-use pantile_kernels::contract::{MatrixLayout, RawMatrix, contract_raw};
+use pantile_kernels::DType;
 use pantile_kernels::lanes::Scratch;
-use pantile_kernels::{DType, Error as KernelError};
 
 use super::cut::CutBox;
-use super::loops::{BoxPart, LoopContext, ProgramMemories, span};
+use super::loops::{BoxPart, LoopContext, ProgramMemories};
 use crate::Error;
+use crate::raw::contract;
 
 /// Terms that cost as much as a byte of memory.
 const TERMS_OF_BYTE: usize = 4;
@@ -90,21 +89,10 @@ impl BoxContract {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         piece.shape.extend(self.shape.last().copied());
-        let operand = |(tile, places): &(usize, Places)| {
-            let (start, bytes) = span(tiles.at(*tile));
+        let operands = self.operands.each_ref().map(|(tile, places)| {
             let offset = places.offset + piece.shift(&places.strides);
-            (start, bytes, offset)
-        };
-        let raw = [0, 1, 2].map(|which| {
-            let (start, bytes, offset) = operand(&self.operands[which]);
-            let places = MatrixLayout { offset, strides: &self.operands[which].1.strides };
-            RawMatrix { start, bytes, places }
+            (tiles.at(*tile), offset, places.strides.as_slice())
         });
-        // SAFETY: tiles are valid for their bytes and hold valid elements; no other reference to them exists while
-        // a program runs. A product lives at the same time as its factors, so it shares no memory
-        // with them; pieces are cut where the result goes on, so no two write the same elements.
-        let done: Result<(), KernelError> =
-            unsafe { contract_raw((dtype, &piece.shape), raw, scratch.packed()) };
-        Ok(done?)
+        Ok(contract((dtype, &piece.shape), operands, scratch.packed())?)
     }
 }

@@ -1,13 +1,13 @@
 //! Reductions of boxes: into the cells of a tile, by one thread or by several.
-#![allow(unsafe_code, reason = "several threads fold into cells of one tile, each into its own")]
 
-use pantile_kernels::lanes::{LoopProgram, RawSource, Scratch};
-use pantile_kernels::reduce::{FoldCell, Folds, LaneFold, reduce_raw};
+use pantile_kernels::lanes::{LoopProgram, Scratch};
+use pantile_kernels::reduce::{FoldCell, Folds, LaneFold};
 use pantile_kernels::{DType, Error as KernelError};
 use smallvec::SmallVec;
 
 use super::cut::{CutBox, FoldCells};
-use super::loops::{BoxLoop, BoxPart, Few, LoopContext, ProgramMemories, span};
+use super::loops::{BoxLoop, BoxPart, LoopContext, ProgramMemories};
+use crate::raw::{Few, fold_cells};
 use crate::thread_pool::{ThreadPool, ThreadScratch};
 use crate::{Error, Tile};
 
@@ -96,7 +96,8 @@ impl BoxLoop {
         let (mut cells, offset) = self.cells_of(folding, tiles, piece)?;
         let (folds, strides) = (folding.folds, folding.strides);
         let into = Folds { folds, cells: &mut cells, offset, strides };
-        reduce(folding.program, piece, &self.sources(tiles, piece), into, scratch)
+        let sources = self.sources(tiles, piece);
+        Ok(sources.reduce(folding.program, &piece.shape, into, scratch)?)
     }
 
     /// The cells of a piece in their tiles, for each output from the lowest to the highest, and which
@@ -112,14 +113,8 @@ impl BoxLoop {
         let mut cells = Few::new();
         for (places, (fold, dtype)) in self.writes.iter().zip(folding.outputs()) {
             let cell = fold.cell(dtype)?;
-            let (start, bytes) = span(tiles.at(places.tile));
             let first = usize::try_from(places.offset / words(cell) + shift).unwrap_or(0);
-            let at = first.saturating_mul(cell.bytes()).min(bytes);
-            let len = count.saturating_mul(cell.bytes()).min(bytes - at);
-            // SAFETY: the bytes lie in the tile, which is ours. A fold has a slot of its own that
-            // lives at the same time as what it folds, or one cell of it; pieces that are folded at
-            // once have their cells one behind the other. So no two of these memories overlap.
-            cells.push(unsafe { std::slice::from_raw_parts_mut(start.wrapping_add(at), len) });
+            cells.push(fold_cells(tiles.at(places.tile), first, count, cell.bytes()));
         }
         Ok((cells, -lowest))
     }
@@ -147,13 +142,8 @@ impl BoxLoop {
             let mut cells = parts(&mut thread_scratch.cells, own, count)?;
             let offset = piece.shift(&strides);
             let into = Folds { folds: &folds, cells: &mut cells, offset, strides: &strides };
-            reduce(
-                own.program,
-                &piece,
-                &self.sources(tiles, &piece),
-                into,
-                &mut thread_scratch.scratch,
-            )
+            let sources = self.sources(tiles, &piece);
+            Ok(sources.reduce(own.program, &piece.shape, into, &mut thread_scratch.scratch)?)
         })?;
         let mut thread_scratches =
             thread_pool.thread_scratches().filter(|thread_scratch| thread_scratch.busy);
@@ -193,21 +183,6 @@ impl BoxLoop {
         }
         Ok(())
     }
-}
-
-/// Folds a piece into cells.
-fn reduce(
-    program: &LoopProgram,
-    piece: &BoxPart,
-    sources: &[RawSource<'_>],
-    mut into: Folds<'_, '_>,
-    scratch: &mut Scratch,
-) -> Result<(), Error> {
-    // SAFETY: tiles are valid for their bytes and hold valid elements; no thread writes what a fold
-    // reads while it runs.
-    let done: Result<(), KernelError> =
-        unsafe { reduce_raw(program, &piece.shape, sources, &mut into, scratch) };
-    Ok(done?)
 }
 
 /// Starts the cells that a thread has of its own, so many for each output.

@@ -1,20 +1,17 @@
-//! Loops over tiles: kernels get pointers into the memory of this rank.
-#![allow(unsafe_code, reason = "loops may write the memory that they read, at the same places")]
+//! Loops over tiles.
 
 use std::ops::Range;
 
 use pantile_ir::lower::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Part, Places, SlotId};
-use pantile_kernels::lanes::{LoopProgram, RawSource, RawTarget, Scratch, map_raw};
+use pantile_kernels::lanes::{LoopProgram, Scratch};
 use pantile_kernels::{DType, Error as KernelError};
 use pantile_lanes::LoopBody;
 use smallvec::SmallVec;
 
 use super::cut::CutBox;
+use crate::raw::LoopOperands;
 use crate::thread_pool::ThreadPool;
 use crate::{Error, Tile};
-
-/// Inputs and outputs of loops on the stack; more than so many cost an allocation.
-pub(crate) type Few<T> = SmallVec<[T; 24]>;
 
 /// The memories of a program by their numbers; the number after the last one is an external operand.
 #[derive(Clone, Copy)]
@@ -135,22 +132,10 @@ impl LanePlaces {
         RowPlaces { lowest, highest, step: self.strides.first().copied().unwrap_or(0) }
     }
 
-    fn source(&self, tiles: ProgramMemories<'_>, piece: &BoxPart) -> RawSource<'_> {
-        let (start, bytes) = span(tiles.at(self.tile));
-        let offset = self.offset + piece.shift(&self.strides);
-        RawSource::Memory { start, bytes, offset, strides: &self.strides }
+    /// Where the first lane of a piece lies.
+    fn first(&self, piece: &BoxPart) -> isize {
+        self.offset + piece.shift(&self.strides)
     }
-
-    fn target(&self, tiles: ProgramMemories<'_>, piece: &BoxPart) -> RawTarget<'_> {
-        let (start, bytes) = span(tiles.at(self.tile));
-        let offset = self.offset + piece.shift(&self.strides);
-        RawTarget { start, bytes, offset, strides: &self.strides }
-    }
-}
-
-/// Where a tile starts, and how many bytes it has.
-pub(crate) fn span(tile: &Tile) -> (*mut u8, usize) {
-    (tile.memory().start().as_ptr(), tile.len() * tile.dtype().bytes())
 }
 
 impl BoxLoop {
@@ -191,23 +176,23 @@ impl BoxLoop {
     }
 
     /// What a piece reads.
-    pub(crate) fn sources(
-        &self,
-        tiles: ProgramMemories<'_>,
+    pub(crate) fn sources<'a>(
+        &'a self,
+        tiles: ProgramMemories<'a>,
         piece: &BoxPart,
-    ) -> Few<RawSource<'_>> {
+    ) -> LoopOperands<'a> {
         let (axis, first) = piece.from;
         let shift = |strides: &[i64]| strides.get(axis).map_or(0, |step| step * first as i64);
-        let mut sources = Few::new();
+        let mut operands = LoopOperands::default();
         for read in &self.reads {
-            sources.push(match read {
-                BoxRead::Tile(places) => places.source(tiles, piece),
-                BoxRead::Index(start, strides) => {
-                    RawSource::Index { start: start + shift(strides), strides }
+            match read {
+                BoxRead::Tile(lanes) => {
+                    operands.read(tiles.at(lanes.tile), lanes.first(piece), &lanes.strides);
                 }
-            });
+                BoxRead::Index(start, strides) => operands.index(start + shift(strides), strides),
+            }
         }
-        sources
+        operands
     }
 
     /// The places in memory that it reads, and then those that it writes.
@@ -258,17 +243,11 @@ impl BoxLoop {
         piece: &BoxPart,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
-        let sources = self.sources(tiles, piece);
-        let mut targets: Few<RawTarget<'_>> = Few::new();
-        targets.extend(self.writes.iter().map(|places| places.target(tiles, piece)));
-        // SAFETY: tiles are valid for their bytes and hold valid elements; no other reference to them exists
-        // while a program runs. A target lies in the memory of a source only if the lowering found
-        // that both are reached at the same places, and two targets are never the same elements.
-        // Pieces are cut where all targets go on, so no two of them write the same elements, and
-        // none reads what another one writes.
-        let done: Result<(), KernelError> =
-            unsafe { map_raw(program, &piece.shape, &sources, &targets, scratch) };
-        Ok(done?)
+        let mut operands = self.sources(tiles, piece);
+        for lanes in &self.writes {
+            operands.write(tiles.at(lanes.tile), lanes.first(piece), &lanes.strides);
+        }
+        Ok(operands.map(program, &piece.shape, scratch)?)
     }
 }
 

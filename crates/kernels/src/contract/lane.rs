@@ -1,7 +1,7 @@
 //! The numbers that products are computed in, and what elements in memory become.
 
 /// A number that a chain is made of.
-pub(super) trait ChainLane: Copy + Default {
+pub(crate) trait ChainLane: Copy + Default {
     /// One more term.
     fn chain(self, a: Self, b: Self) -> Self;
 
@@ -76,7 +76,7 @@ integers! { u32 u64 }
 
 /// A real element, or a part of a complex one, in memory. Signed numbers are their bits: what wraps
 /// does not know of signs. Narrow ones are computed in wider lanes, whose lowest bits they are.
-pub(super) trait StoredElement: Copy {
+pub(crate) trait StoredElement: Copy {
     /// What it is computed in.
     type Lane: ChainLane;
 

@@ -34,22 +34,9 @@
 //! # Ok::<(), pantile_kernels::Error>(())
 //! ```
 
-mod blocks;
-mod lane;
-mod packed;
-mod run;
-mod tile;
-mod vector;
+pub(crate) mod lane;
 
-pub use packed::Packed;
-pub use run::{MatrixLayout, PANEL, RawMatrix, contract, contract_raw, contract_with};
-
-/// Lengths at which these loops change their way, by name.
-pub(crate) const THRESHOLDS: &[(&str, usize)] = &[
-    ("contract::PANEL", run::PANEL),
-    ("contract::CHAINS", vector::CHAINS),
-    ("contract::VECTOR_COLUMNS", vector::COLUMNS),
-    ("contract::ROWS", blocks::ROWS),
-    ("contract::COLUMNS", blocks::COLUMNS),
-    ("contract::NARROW", blocks::NARROW),
-];
+pub(crate) use crate::raw::contract::THRESHOLDS;
+pub use crate::raw::contract::{
+    MatrixLayout, PANEL, Packed, RawMatrix, contract, contract_raw, contract_with,
+};

@@ -38,7 +38,7 @@ pub(super) fn add(
     assert!(can(vectors), "these vectors have loops of their own");
     let lines = numbers.as_chunks::<WIDTH>().0;
     let others = others.map(|others| &others.as_chunks::<WIDTH>().0[..lines.len()]);
-    // SAFETY: the vectors were found to be there.
+    // SAFETY: R2, R7; `can` is asserted above, and lines are arrays.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         match (others, far) {
@@ -75,7 +75,7 @@ mod x86 {
     /// The processor has AVX2, and eight numbers may be read.
     #[inline(always)]
     unsafe fn both(from: *const f64) -> [__m256d; 2] {
-        // SAFETY: the caller's.
+        // SAFETY: R2, R7; promised by `add` for eight numbers.
         unsafe { [_mm256_loadu_pd(from), _mm256_loadu_pd(from.add(FOUR))] }
     }
 
@@ -93,7 +93,7 @@ mod x86 {
         // The compiler shall not see that it is one: it would make additions of these again.
         let one = _mm256_set1_pd(std::hint::black_box(1.0));
         let (mut residual, mut most) = ([_mm256_setzero_pd(); 2], [_mm256_setzero_pd(); 2]);
-        // SAFETY: bins and lines have eight numbers, and four are a vector.
+        // SAFETY: R2, R7; bins and lines are arrays of eight numbers, and four are a vector.
         unsafe {
             let (mut high, mut low) = (both(upper.as_ptr()), both(lower.as_ptr()));
             for (line, other) in lines.iter().zip(others) {

@@ -1,6 +1,6 @@
 //! The loop of every primitive operation on every type.
 
-#![allow(unsafe_code, reason = "looks into tables through pointers")]
+#![allow(unsafe_code, reason = "the loops of operations are kernels")]
 
 use pantile_lanes::{BinaryOp, DType, UnaryOp, dispatch};
 
@@ -164,7 +164,7 @@ pub(super) fn copy(dtype: DType) -> Option<Kernel> {
 unsafe fn copy_all<T: Copy>(call: &KernelCall) {
     let from = call.operands[0].start.cast::<Unaligned<T>>();
     let target = call.target.cast::<Unaligned<T>>();
-    // SAFETY: target and operand have `count` elements, or the operand is a chunk.
+    // SAFETY: R2, R3, R4; target and operand have `count` elements, or the operand is a chunk.
     unsafe {
         if call.operands[0].step == 0 {
             std::slice::from_raw_parts_mut(target, call.count).fill(*from);
@@ -185,7 +185,7 @@ pub(super) unsafe fn look_up(call: &KernelCall) {
     let last = call.table.len() - 1;
     for index in 0..call.count {
         let from = if step == 0 { 0 } else { index };
-        // SAFETY: promise 1 of the call: target and operand have `count` elements, or a chunk.
+        // SAFETY: R2, R4; target and operand have `count` elements, or a chunk, and the table is a slice.
         unsafe {
             let place = (*places.add(from)).0;
             let place = usize::try_from(place).map_or(last, |place| place.min(last));

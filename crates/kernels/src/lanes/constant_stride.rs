@@ -2,22 +2,20 @@
 //!
 //! Finding every place of a row anew takes as long as computing some hundred elements.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
-
 use pantile_lanes::DType;
 
 use super::kernel::LaneSlot;
-use super::operand_load::{RawSource, load};
 use super::panel::PITCH;
-use super::run::{Store, StoreMode};
+use super::run::StoreMode;
 use super::scratch::BlockFrame;
 use super::walk::DomainWalk;
 use crate::pack::stream::LINE;
+use crate::raw::lanes::{RawSource, Store};
 use crate::simd::prefetch;
 
 /// How a slot comes from a row to the next one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowAdvance {
+pub(crate) struct RowAdvance {
     slot: usize,
     bytes: isize,
     /// This slot is written with non-temporal stores, where rows begin with a line.
@@ -46,11 +44,13 @@ impl RowAdvance {
 
 impl Store<'_> {
     /// Finds how slots move from row to row; false if a row takes more than moving them.
-    pub(super) fn find_row_advances(&self, walk: &DomainWalk, frame: &mut BlockFrame) -> bool {
+    pub(crate) fn find_row_advances(&self, walk: &DomainWalk, frame: &mut BlockFrame) -> bool {
         let step = |operand: usize, dtype: DType| {
             isize::try_from(walk.row_step(operand)).unwrap_or(0) * dtype.bytes().cast_signed()
         };
-        for (slot, (source, dtype)) in self.sources.iter().zip(self.program.inputs()).enumerate() {
+        for (slot, (source, dtype)) in
+            self.sources().iter().zip(self.program().inputs()).enumerate()
+        {
             let bytes = step(slot, *dtype);
             let (bytes, read) = match (source, walk.stride(slot)) {
                 _ if frame.transposed.contains(&slot) => (PITCH.cast_signed(), None),
@@ -63,8 +63,8 @@ impl Store<'_> {
             };
             frame.row_advances.push(RowAdvance { slot, bytes, non_temporal: false, read });
         }
-        for (index, dtype) in self.program.outputs().iter().enumerate() {
-            let (slot, mode) = (self.sources.len() + index, frame.store_modes[index]);
+        for (index, dtype) in self.program().outputs().iter().enumerate() {
+            let (slot, mode) = (self.sources().len() + index, frame.store_modes[index]);
             if !matches!(mode, StoreMode::Direct | StoreMode::NonTemporal) {
                 return false;
             }
@@ -76,35 +76,31 @@ impl Store<'_> {
                 read: None,
             });
         }
-        self.program.copies_nothing()
+        self.program().copies_nothing()
     }
 }
 
 /// Computes rows that follow each other from the one of the walk on, of each the same columns, as
 /// one block; the walk stays at the last one. With `prefetches`, every row prefetches the next one:
 /// where columns are few the hardware prefetcher hardly foresees it.
-///
-/// # Safety
-/// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared
-/// and the row advances were found; slots of transposed sources are at their panels.
-pub(super) unsafe fn constant_stride_rows(
+/// The frame is prepared and the row advances were found; slots of transposed sources are at their panels.
+pub(crate) fn constant_stride_rows(
     walk: &mut DomainWalk,
     frame: &mut BlockFrame,
     store: &Store<'_>,
     (rows, block): (usize, (usize, usize)),
     prefetches: bool,
 ) {
-    frame.check(store.program, block.1);
+    frame.check(store.program(), block.1);
     store.before(walk, frame, block.0);
-    // SAFETY: the caller's promises, for the first row.
-    unsafe { load(store.program, store.sources, walk, frame, block) };
+    let checked = store.checked();
+    checked.load(walk, frame, block);
     let BlockFrame { slots, row_advances, prefetch_streams, .. } = &mut *frame;
     for row in 0..rows {
         if prefetches && row + 1 < rows {
             row_advances.iter().for_each(|one| one.prefetch_next(slots, block.1));
         }
-        // SAFETY: the caller's promises; slots are at the same columns of this row.
-        unsafe { store.program.run(slots, prefetch_streams, block.1) };
+        checked.run(slots, prefetch_streams, block.1);
         row_advances.iter().for_each(|one| one.advance(slots));
     }
     walk.skip_rows(rows - 1);

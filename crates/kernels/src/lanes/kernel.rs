@@ -1,6 +1,6 @@
 //! Loops over blocks: one operation on lanes, compiled for every instruction set.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
+#![allow(unsafe_code, reason = "the loops of operations are kernels")]
 
 use crate::simd::Vectors;
 
@@ -11,7 +11,7 @@ pub(crate) const CHUNK: usize = 128;
 pub(crate) const EACH: usize = usize::MAX;
 
 /// One operation on a block.
-pub(super) type Kernel = unsafe fn(&KernelCall);
+pub(crate) type Kernel = unsafe fn(&KernelCall);
 
 /// Where a lane of a block lies. Machine code knows this order.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct LaneSlot {
     pub(crate) non_temporal: bool,
 }
 
-// SAFETY: a slot is only a place; the code that reads or writes there has the promises for it.
+// SAFETY: R1; a slot is a place, and what reads or writes there names its own invariants.
 unsafe impl Send for LaneSlot {}
 
 /// The arguments of a [`Kernel`].
@@ -36,15 +36,15 @@ unsafe impl Send for LaneSlot {}
 /// 2. The target overlaps none of the operands.
 /// 3. The processor has the instructions that the kernel was compiled for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KernelCall {
-    pub(super) target: *mut u8,
-    pub(super) operands: [LaneSlot; 3],
-    pub(super) count: usize,
-    pub(super) table: &'static [u64],
+pub(crate) struct KernelCall {
+    pub(crate) target: *mut u8,
+    pub(crate) operands: [LaneSlot; 3],
+    pub(crate) count: usize,
+    pub(crate) table: &'static [u64],
 }
 
 /// What is done to the elements at one place. Operands that an operation has not are `()`.
-pub(super) trait LaneApply: 'static {
+pub(crate) trait LaneApply: 'static {
     type A: Copy;
     type B: Copy;
     type C: Copy;
@@ -74,10 +74,10 @@ pub(super) trait LaneApply: 'static {
 /// An element that needs no alignment.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
-pub(super) struct Unaligned<T: Copy>(pub(super) T);
+pub(crate) struct Unaligned<T: Copy>(pub(crate) T);
 
 /// The loop of an operation for an instruction set.
-pub(super) fn kernel<K: LaneApply>(vectors: Vectors) -> Kernel {
+pub(crate) fn kernel<K: LaneApply>(vectors: Vectors) -> Kernel {
     #[cfg(target_arch = "x86_64")]
     return vectors.pick([every::<K>, every_avx2::<K>, every_avx512::<K>]);
     #[cfg(not(target_arch = "x86_64"))]
@@ -91,7 +91,7 @@ unsafe fn every<K: LaneApply>(call: &KernelCall) {
     let mut done = 0;
     while done < call.count {
         let count = CHUNK.min(call.count - done);
-        // SAFETY: promises 1 and 2.
+        // SAFETY: R2, R3, R4; the chunk ends at most at `count`, for which the call was made.
         unsafe {
             let target = chunk_mut::<K::Result>(call.target, done, count);
             let a = chunk::<K::A>(call.operands[0], done, count);
@@ -113,14 +113,14 @@ unsafe fn every<K: LaneApply>(call: &KernelCall) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn every_avx2<K: LaneApply>(call: &KernelCall) {
-    // SAFETY: the promises are the caller's.
+    // SAFETY: R7; `kernel` chooses functions by the vectors that were detected.
     unsafe { every::<K>(call) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 unsafe fn every_avx512<K: LaneApply>(call: &KernelCall) {
-    // SAFETY: the promises are the caller's.
+    // SAFETY: R7; `kernel` chooses functions by the vectors that were detected.
     unsafe { every::<K>(call) }
 }
 
@@ -132,7 +132,7 @@ unsafe fn chunk_mut<'a, T: Copy>(
     done: usize,
     count: usize,
 ) -> &'a mut [Unaligned<T>] {
-    // SAFETY: promise 1; an unaligned element needs no alignment.
+    // SAFETY: R2, R3, R4, R6; promised by the call for `count` elements, which need no alignment.
     unsafe { std::slice::from_raw_parts_mut(start.cast::<Unaligned<T>>().add(done), count) }
 }
 
@@ -142,7 +142,7 @@ unsafe fn chunk_mut<'a, T: Copy>(
 unsafe fn chunk<'a, T: Copy>(slot: LaneSlot, done: usize, count: usize) -> &'a [Unaligned<T>] {
     // Bits rather than a choice: the compiler would make a loop for each.
     let done = done & slot.step;
-    // SAFETY: promise 1; an unaligned element needs no alignment.
+    // SAFETY: R2, R3, R4, R6; promised by the call for `count` elements, which need no alignment.
     unsafe { std::slice::from_raw_parts(slot.start.cast::<Unaligned<T>>().add(done), count) }
 }
 

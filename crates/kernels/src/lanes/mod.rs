@@ -21,35 +21,31 @@
 
 mod bytecode;
 mod cast;
-mod checked;
 mod choose;
 mod compile;
-mod constant_stride;
+pub(crate) mod constant_stride;
 mod functions;
 mod interpreter;
-mod kernel;
-mod load;
-mod moves;
+pub(crate) mod kernel;
 mod node_facts;
-mod operand_load;
+pub(crate) mod operand_load;
 mod ops;
 mod order;
-mod panel;
-mod program;
-mod run;
-mod scratch;
+pub(crate) mod panel;
+pub(crate) mod program;
+pub(crate) mod run;
+pub(crate) mod scratch;
 mod sum;
-mod walk;
+pub(crate) mod walk;
 
-pub use checked::{OutputTarget, OutputTargets, Source, map};
-pub use operand_load::RawSource;
+pub use crate::raw::lanes::{
+    OutputTarget, OutputTargets, RawSource, RawTarget, Source, map, map_raw,
+};
 pub use program::LoopProgram;
-pub use run::{RawTarget, map_raw};
 pub use scratch::Scratch;
 
 pub(crate) use operand_load::{
-    add_sources, check_sources, counted, fill_scalars, joins_rows, load as load_block,
-    prefetch_rows, reads_in_place, repeat_rows,
+    add_sources, counted, fill_scalars, joins_rows, prefetch_rows, reads_in_place,
 };
 pub(crate) use scratch::BlockFrame;
 pub(crate) use walk::DomainWalk;

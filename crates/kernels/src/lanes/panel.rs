@@ -3,33 +3,31 @@
 //! Reading such a row by itself takes one element of every line that it meets, and the next row
 //! meets the same lines again when they are long gone.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
-
 use pantile_lanes::DType;
 
 use super::constant_stride::constant_stride_rows;
 use super::kernel::{EACH, LaneSlot};
-use super::operand_load::{RawSource, element};
+use super::operand_load::element;
 use super::program::LoopProgram;
-use super::run::{Store, end_streams};
+use super::run::end_streams;
 use super::scratch::BlockFrame;
 use super::walk::DomainWalk;
 use crate::pack::stream::LINE;
-use crate::pack::{Spread, copy_box};
+use crate::raw::lanes::{RawSource, Store};
 use crate::simd::prefetch;
 
 /// Rows of a panel: long enough for the columns of sources to be streams.
-pub(super) const ROWS: usize = 128;
+pub(crate) const ROWS: usize = 128;
 
 /// Columns of a panel: long enough for other sources and targets to be streams.
-pub(super) const COLUMNS: usize = 128;
+pub(crate) const COLUMNS: usize = 128;
 
 /// Bytes from one row of a panel to the next, with a line between them.
-pub(super) const PITCH: usize = COLUMNS * 8 + 64;
+pub(crate) const PITCH: usize = COLUMNS * 8 + 64;
 
 /// Records the sources whose next row is nearer than their next element; false if there are none.
 /// The loops are arranged.
-pub(super) fn find_transposed(
+pub(crate) fn find_transposed(
     program: &LoopProgram,
     sources: &[RawSource<'_>],
     walk: &DomainWalk,
@@ -48,11 +46,8 @@ pub(super) fn find_transposed(
 /// Computes all blocks of a domain, none longer than `longest`, panel by panel, down all rows
 /// before the next columns: lines of the transposed sources that have more rows than a panel are
 /// met again while they are near.
-///
-/// # Safety
-/// Promises 1 and 2 of the parent module; sources and targets were checked, the frame is prepared
-/// and has transposed sources.
-pub(super) unsafe fn each_panel(
+/// The frame is prepared and has transposed sources.
+pub(crate) fn each_panel(
     walk: &mut DomainWalk,
     frame: &mut BlockFrame,
     store: &Store<'_>,
@@ -64,15 +59,12 @@ pub(super) unsafe fn each_panel(
         let count = COLUMNS.min(row - first);
         loop {
             let rows = walk.folded_rows().unwrap_or(1).min(ROWS);
-            // SAFETY: the caller's promises.
-            unsafe {
-                let panels = transpose_panels(store, walk, frame, (rows, (first, count)));
-                if constant_stride && count <= longest {
-                    frame.show(store.program, panels, (0, 0));
-                    constant_stride_rows(walk, frame, store, (rows, (first, count)), true);
-                } else {
-                    any_rows(walk, frame, store, (panels, rows, (first, count)), longest);
-                }
+            let panels = store.checked().transpose_panels(walk, frame, (rows, (first, count)));
+            if constant_stride && count <= longest {
+                frame.show(store.program(), panels, (0, 0));
+                constant_stride_rows(walk, frame, store, (rows, (first, count)), true);
+            } else {
+                any_rows(walk, frame, store, (panels, rows, (first, count)), longest);
             }
             if !walk.advance() {
                 break;
@@ -86,10 +78,7 @@ pub(super) unsafe fn each_panel(
 type PanelRows = (*mut u8, usize, (usize, usize));
 
 /// Computes the rows of panels, block by block; the walk stays at the last one.
-///
-/// # Safety
-/// As of [`each_panel`].
-unsafe fn any_rows(
+fn any_rows(
     walk: &mut DomainWalk,
     frame: &mut BlockFrame,
     store: &Store<'_>,
@@ -101,10 +90,9 @@ unsafe fn any_rows(
             prefetch_next_row(store, walk, frame, (first, count));
         }
         for done in (0..count).step_by(longest) {
-            frame.show(store.program, panels, (row, done));
+            frame.show(store.program(), panels, (row, done));
             let block = (first + done, longest.min(count - done));
-            // SAFETY: the caller's promises.
-            unsafe { store.compute(walk, frame, block) };
+            store.compute(walk, frame, block);
         }
         if row + 1 < rows {
             walk.skip_rows(1);
@@ -120,7 +108,8 @@ fn prefetch_next_row(
     frame: &BlockFrame,
     (first, count): (usize, usize),
 ) {
-    for (index, (source, dtype)) in store.sources.iter().zip(store.program.inputs()).enumerate() {
+    for (index, (source, dtype)) in store.sources().iter().zip(store.program().inputs()).enumerate()
+    {
         let RawSource::Memory { start, .. } = source else { continue };
         if walk.stride(index) != 1 || frame.transposed.contains(&index) {
             continue;
@@ -131,35 +120,6 @@ fn prefetch_next_row(
             prefetch(row.wrapping_add(line).cast_const());
         }
     }
-}
-
-/// Brings so many rows of a block of columns to the panels, from the row of the walk on.
-///
-/// # Safety
-/// Promises 1 and 2 of the parent module; the sources were checked.
-unsafe fn transpose_panels(
-    store: &Store<'_>,
-    walk: &DomainWalk,
-    frame: &mut BlockFrame,
-    (rows, (first, count)): (usize, (usize, usize)),
-) -> *mut u8 {
-    assert!(rows <= ROWS && count <= COLUMNS, "{rows} x {count} elements in a panel");
-    let panels = frame.panels(ROWS * PITCH);
-    for (number, index) in frame.transposed.iter().enumerate() {
-        let RawSource::Memory { start, .. } = store.sources[*index] else { continue };
-        let dtype = store.program.inputs()[*index];
-        let (place, along) = walk.offsets(*index, first);
-        let across = isize::try_from(walk.row_step(*index)).unwrap_or(0);
-        let from = Spread { offset: 0, strides: &[across, along] };
-        assert!(COLUMNS * dtype.bytes() <= PITCH, "a row of a panel has room for {dtype}");
-        let pitch = (PITCH / dtype.bytes()).cast_signed();
-        let into = Spread { offset: 0, strides: &[pitch, 1] };
-        let source = (element(start, place, dtype).cast_const(), from);
-        let panel = panels.wrapping_add(number * ROWS * PITCH);
-        // SAFETY: the elements lie inside of the source; a panel has room for them.
-        unsafe { copy_box(&[rows, count], dtype.bytes(), source, (panel, into), false) };
-    }
-    panels
 }
 
 impl BlockFrame {

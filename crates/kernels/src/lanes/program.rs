@@ -1,14 +1,10 @@
 //! A loop body made ready for blocks: which loop runs when, and where its lanes lie.
 
-#![allow(unsafe_code, reason = "calls the loops that it chose; see the promises of the parent")]
-
-use pantile_lanes::{DType, LoopBody, Scalar, SumTerms};
+use pantile_lanes::{DType, LoopBody, Scalar};
 
 use super::compile::compile;
 use super::interpreter::{BytecodeOp, Interpreter, JitCode};
-use super::kernel::{CHUNK, Kernel, KernelCall, LaneSlot};
-use super::run::StoreMode;
-use super::scratch::BlockFrame;
+use super::kernel::Kernel;
 use super::sum::Adds;
 use crate::Error;
 use crate::simd::Vectors;
@@ -27,33 +23,33 @@ use crate::simd::Vectors;
 /// 4. A register is local if whatever instruction reads a chunk of it has just written it.
 #[derive(Clone, Debug)]
 pub struct LoopProgram {
-    pub(super) inputs: Vec<DType>,
-    pub(super) outputs: Vec<DType>,
-    pub(super) constants: Vec<Scalar>,
-    pub(super) registers: usize,
+    pub(crate) inputs: Vec<DType>,
+    pub(crate) outputs: Vec<DType>,
+    pub(crate) constants: Vec<Scalar>,
+    pub(crate) registers: usize,
     /// Whether all chunks of a register are the same memory.
-    pub(super) local: Vec<bool>,
-    pub(super) instructions: Vec<Instruction>,
+    pub(crate) local: Vec<bool>,
+    pub(crate) instructions: Vec<Instruction>,
     /// Whether bytecode writes an output and no instruction reads it: it may be written with
     /// non-temporal stores.
-    pub(super) streamable: Vec<bool>,
+    pub(crate) streamable: Vec<bool>,
     /// The output that the last operation of the bytecode writes, after which nothing is read: it
     /// may be written over inputs.
-    pub(super) last: Option<usize>,
+    pub(crate) last: Option<usize>,
     /// Those that copy outputs, by number, from their origins.
-    pub(super) copies: Vec<(usize, Instruction)>,
+    pub(crate) copies: Vec<(usize, Instruction)>,
     /// The two inputs whose product is the only output.
-    pub(super) product: Option<[usize; 2]>,
+    pub(crate) product: Option<[usize; 2]>,
     /// The slot that has the bits of an output, whether it was copied or not.
-    pub(super) origins: Vec<usize>,
-    pub(super) vectors: Vectors,
+    pub(crate) origins: Vec<usize>,
+    pub(crate) vectors: Vectors,
     /// Bytes of the widest lane.
-    pub(super) widest: usize,
+    pub(crate) widest: usize,
 }
 
 /// A part of a program.
 #[derive(Clone, Debug)]
-pub(super) enum Instruction {
+pub(crate) enum Instruction {
     /// A loop and the slots that it works on.
     Loop {
         kernel: Kernel,
@@ -94,7 +90,7 @@ impl Instruction {
 }
 
 /// Bytes of registers and outputs that stay in the first cache beside the inputs.
-pub(super) const CACHE: usize = 24 << 10;
+pub(crate) const CACHE: usize = 24 << 10;
 
 impl LoopProgram {
     /// Compiles a body for the widest vectors of this processor.
@@ -135,32 +131,12 @@ impl LoopProgram {
         self.vectors
     }
 
-    /// The elements of a block whose products are the only output, if they are `F64` and can be
-    /// read where they are.
-    ///
-    /// # Safety
-    /// A block of so many elements was loaded.
-    pub(crate) unsafe fn factors<'a>(
-        &self,
-        frame: &'a BlockFrame,
-        count: usize,
-    ) -> Option<[&'a [f64]; 2]> {
-        let slots = self.product?.map(|input| frame.slots[input]);
-        let there = |slot: &LaneSlot| slot.step != 0 && slot.start.cast::<f64>().is_aligned();
-        slots.iter().all(there).then(|| {
-            slots.map(|slot| {
-                // SAFETY: inputs have so many elements, unless their chunks are all the same.
-                unsafe { std::slice::from_raw_parts(slot.start.cast(), count) }
-            })
-        })
-    }
-
     /// Refuses instructions that name slots which the program has not: loops and machine code go to
     /// slots without looking again.
     ///
     /// # Panics
     /// If there are some.
-    pub(super) fn check_slots(&self) {
+    pub(crate) fn check_slots(&self) {
         let slots = self.slots();
         let copies = self.copies.iter().map(|(_, copy)| copy);
         for instruction in self.instructions.iter().chain(copies) {
@@ -171,7 +147,7 @@ impl LoopProgram {
     }
 
     /// The number of its slots.
-    pub(super) fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.inputs.len() + self.outputs.len() + self.constants.len() + self.registers
     }
 
@@ -181,7 +157,7 @@ impl LoopProgram {
     }
 
     /// True if every output is an input.
-    pub(super) fn returns_inputs(&self) -> bool {
+    pub(crate) fn returns_inputs(&self) -> bool {
         self.is_moving() && self.origins.iter().all(|origin| *origin < self.inputs.len())
     }
 
@@ -199,19 +175,19 @@ impl LoopProgram {
     }
 
     /// True if a single pass computes all outputs and keeps nothing between elements.
-    pub(super) fn is_one_pass(&self) -> bool {
+    pub(crate) fn is_one_pass(&self) -> bool {
         matches!(self.instructions.as_slice(), [Instruction::Bytecode { .. }])
             && self.copies.is_empty()
             && self.local.iter().all(|local| *local)
     }
 
     /// True if running it computes all outputs: none is copied from elsewhere.
-    pub(super) fn copies_nothing(&self) -> bool {
+    pub(crate) fn copies_nothing(&self) -> bool {
         self.copies.is_empty()
     }
 
     /// Finds the outputs that may be written with non-temporal stores.
-    pub(super) fn find_streamable(&mut self) {
+    pub(crate) fn find_streamable(&mut self) {
         self.streamable = vec![false; self.outputs.len()];
         let first = self.inputs.len();
         let outputs = first..first + self.outputs.len();
@@ -232,7 +208,7 @@ impl LoopProgram {
     }
 
     /// Finds the output that may be written over inputs.
-    pub(super) fn find_last(&mut self) {
+    pub(crate) fn find_last(&mut self) {
         let Some(Instruction::Bytecode { bytecode, .. }) = self.instructions.last() else { return };
         let target = bytecode.last().and_then(|operation| operation.slots().1[1]);
         let output = target.and_then(|slot| slot.checked_sub(self.inputs.len()));
@@ -240,7 +216,7 @@ impl LoopProgram {
     }
 
     /// Finds the registers that are local.
-    pub(super) fn find_local(&mut self) {
+    pub(crate) fn find_local(&mut self) {
         let first = self.slots() - self.registers;
         self.local = vec![true; self.registers];
         for instruction in &self.instructions {
@@ -254,88 +230,6 @@ impl LoopProgram {
                 }
                 for slot in writes.into_iter().flatten().filter(|slot| *slot >= first) {
                     written[slot - first] = true;
-                }
-            }
-        }
-    }
-
-    /// Computes a block of at most [`block`](Self::block) elements; slots of `prefetch_streams` are
-    /// prefetched, as they will be read further on soon.
-    ///
-    /// # Safety
-    /// Slots of inputs and constants are readable and initialised, the others readable, writable
-    /// and initialised, for so many elements of the widest type (a chunk where the step is 0);
-    /// writable ones overlap no others, but the last output may be where inputs are that have the
-    /// same places.
-    ///
-    /// # Panics
-    /// If there are fewer slots than the program has.
-    pub(crate) unsafe fn run(&self, slots: &[LaneSlot], prefetch_streams: &[usize], count: usize) {
-        assert!(slots.len() >= self.slots(), "{} slots of {}", slots.len(), self.slots());
-        // SAFETY: the promises are the caller's.
-        unsafe { run(&self.instructions, slots, prefetch_streams, count) }
-    }
-
-    /// Copies the outputs that have other origins, but for those that are streamed from there.
-    ///
-    /// # Safety
-    /// As of [`run`](Self::run), which computed the block.
-    pub(super) unsafe fn copy(&self, frame: &BlockFrame, count: usize) {
-        for (output, copy) in &self.copies {
-            let own = frame.slots[self.inputs.len() + output].start;
-            if frame.store_modes[*output] != StoreMode::Streamed
-                || frame.origin(self, *output).start == own
-            {
-                // SAFETY: the promises are the caller's.
-                unsafe { run(std::slice::from_ref(copy), &frame.slots, &[], count) }
-            }
-        }
-    }
-}
-
-/// # Safety
-/// As of [`LoopProgram::run`], for instructions of that program.
-unsafe fn run(
-    instructions: &[Instruction],
-    slots: &[LaneSlot],
-    mut prefetch_streams: &[usize],
-    count: usize,
-) {
-    let mut next = 0;
-    while let Some(instruction) = instructions.get(next) {
-        next += 1;
-        match instruction {
-            Instruction::Loop { kernel, target, operands, table } => {
-                let (target, operands) = (slots[*target].start, operands.map(|slot| slots[slot]));
-                let call = KernelCall { target, operands, count, table };
-                // SAFETY: promises 1 and 2 of a call by invariant 1 and the caller's, 3 by
-                // invariant 3.
-                unsafe { kernel(&call) };
-            }
-            Instruction::Sum { adds, target, operands, vectors } => {
-                let mut terms = [slots[*target]; SumTerms::MOST];
-                terms.iter_mut().zip(operands).for_each(|(term, slot)| *term = slots[*slot]);
-                // SAFETY: the same.
-                unsafe { adds(slots[*target].start, &terms, count, *vectors) };
-            }
-            Instruction::Bytecode { interpreter, bytecode, jit } => {
-                let prefetch_streams = std::mem::take(&mut prefetch_streams);
-                // SAFETY: promises of the interpreter by invariants 1, 3 and 4, and the caller's.
-                unsafe {
-                    match jit {
-                        Some(jit) => jit.run(slots, prefetch_streams, count),
-                        None => interpreter(bytecode, slots, prefetch_streams, count),
-                    }
-                }
-            }
-            Instruction::Predicated { mask, yes, skip } => {
-                let slot = slots[*mask];
-                let count = if slot.step == 0 { CHUNK } else { count };
-                // SAFETY: an earlier instruction wrote so many bools, or it is a chunk.
-                let bools = unsafe { std::slice::from_raw_parts(slot.start, count) };
-                let other = u8::from(!yes);
-                if bools.iter().fold(0, |any, byte| any | (byte ^ other)) == 0 {
-                    next += skip;
                 }
             }
         }

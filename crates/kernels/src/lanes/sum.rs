@@ -5,7 +5,7 @@
 //! if nothing is left of that, the last sum and the sum of the rests are all there is, and adding
 //! them is the only rounding. Numbers far apart, infinities and NaN leave something.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
+#![allow(unsafe_code, reason = "the loops of sums are kernels")]
 
 use std::ops::{Add, Sub};
 
@@ -18,10 +18,10 @@ use crate::simd::{VectorLoop, Vectors};
 /// A loop that sums lanes: target, operands (those beyond its number are not looked at), count.
 ///
 /// The caller gives promises 1 and 2 of a [`KernelCall`](super::kernel::KernelCall).
-pub(super) type Adds = unsafe fn(*mut u8, &[LaneSlot; SumTerms::MOST], usize, Vectors);
+pub(crate) type Adds = unsafe fn(*mut u8, &[LaneSlot; SumTerms::MOST], usize, Vectors);
 
 /// The loop that sums so many lanes of a type.
-pub(super) fn adds(dtype: DType, count: usize) -> Option<Adds> {
+pub(crate) fn adds(dtype: DType, count: usize) -> Option<Adds> {
     dispatch!(dtype, T {
         floats => of::<T>(count),
         _ => None,
@@ -53,12 +53,12 @@ unsafe fn all<T: Float, const N: usize>(
     for done in (0..count).step_by(CHUNK) {
         let target = target.wrapping_add(done * size_of::<T>()).cast::<Unaligned<T>>();
         let length = CHUNK.min(count - done);
-        // SAFETY: promises 1 and 2; an unaligned element needs no alignment.
+        // SAFETY: R2, R3, R4, R6; promised by the call for `count` elements, which need no alignment.
         let target = unsafe { std::slice::from_raw_parts_mut(target, length) };
         let terms: [&[Unaligned<T>]; N] = std::array::from_fn(|term| {
             let LaneSlot { start, step, .. } = operands[term];
             let start = start.wrapping_add((done & step) * size_of::<T>());
-            // SAFETY: the same.
+            // SAFETY: R2, R3, R4, R6; the same for an operand, or it is a chunk.
             unsafe { std::slice::from_raw_parts(start.cast::<Unaligned<T>>(), length) }
         });
         if vectors.run(Quick { target, terms }) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::Error;
 
 /// A last axis shorter than this changes places with a much longer one.
-pub(super) const SHORT: usize = 16;
+pub(crate) const SHORT: usize = 16;
 
 /// Loops over a domain for several operands, each of which is at a place that moves by a step
 /// along every axis. Places of memory are elements; places of an index are its values.

@@ -11,7 +11,7 @@ use crate::simd::prefetch;
 pub(crate) const RUN_BYTES_MIN: usize = 2048;
 
 /// Movements of fewer bytes stay in the caches.
-pub(super) const TOTAL_BYTES_MIN: usize = 4 << 20;
+pub(crate) const TOTAL_BYTES_MIN: usize = 4 << 20;
 
 /// Whether to write so many bytes with non-temporal stores: they are more than a rank's share of
 /// the last cache, so no later load would find them there.
@@ -23,7 +23,7 @@ pub fn worth_streaming(total_bytes: usize) -> bool {
 /// Makes streamed bytes visible before anything that is written later.
 pub(crate) fn fence() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has this instruction (7).
+    // SAFETY: R7; every x86-64 has the instruction.
     unsafe {
         core::arch::x86_64::_mm_sfence();
     }
@@ -39,7 +39,7 @@ const PREFETCH_BYTES: usize = 512;
 /// Prefetches the first lines of a run of so many bytes that will soon be copied; any place will
 /// do.
 #[inline]
-pub(super) fn prefetch_run(run: *const u8, bytes: usize) {
+pub(crate) fn prefetch_run(run: *const u8, bytes: usize) {
     for line in (0..bytes.min(PREFETCH_BYTES)).step_by(LINE) {
         prefetch(run.wrapping_add(line));
     }
@@ -48,9 +48,9 @@ pub(super) fn prefetch_run(run: *const u8, bytes: usize) {
 /// Copies bytes and writes them with non-temporal stores; the caller ends with [`fence`].
 ///
 /// # Safety
-/// Promises 1 to 4, for `bytes` bytes.
+/// R1 to R3 of [`raw`](crate::raw), for `bytes` bytes.
 pub(crate) unsafe fn copy_run(source: *const u8, target: *mut u8, bytes: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: R1, R2, R3; promised by the caller for these bytes.
     unsafe { stream_run(source, target, bytes, copy_lines) }
 }
 
@@ -58,16 +58,16 @@ pub(crate) unsafe fn copy_run(source: *const u8, target: *mut u8, bytes: usize) 
 /// caller ends with [`fence`].
 ///
 /// # Safety
-/// Promises 1 to 4, for `bytes` bytes.
+/// R1 to R3 of [`raw`](crate::raw), for `bytes` bytes.
 pub(crate) unsafe fn write_non_temporal(source: *const u8, target: *mut u8, bytes: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: R1, R2, R3; promised by the caller for these bytes.
     unsafe { stream_run(source, target, bytes, write_lines) }
 }
 
 /// Copies bytes: whole lines of the target as told, what is before and behind them as usual.
 ///
 /// # Safety
-/// Promises 1 to 4, for `bytes` bytes; `copy` asks for no more than [`copy_lines`] does.
+/// As of [`copy_run`]; `copy` asks for no more than [`copy_lines`] does.
 #[inline(always)]
 unsafe fn stream_run(
     source: *const u8,
@@ -77,7 +77,7 @@ unsafe fn stream_run(
 ) {
     let head = target.align_offset(LINE).min(bytes);
     let body = (bytes - head) / LINE * LINE;
-    // SAFETY: head, body and tail are the bytes of promises 1 to 4, and the body is aligned.
+    // SAFETY: R1, R2, R3; head, body and tail are these bytes, and the body begins with a line.
     unsafe {
         source.copy_to_nonoverlapping(target, head);
         let (from, to) = (source.add(head), target.add(head));
@@ -94,19 +94,19 @@ unsafe fn stream_run(
 unsafe fn write_lines(source: *const u8, target: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
-        // SAFETY: promises 1 to 4 are the caller's, and 7 was just detected.
+        // SAFETY: R1, R2, R3, R7; detected in the line above, the rest is promised by the caller.
         return unsafe { x86::copy_widest::<false>(source, target, bytes) };
     }
-    // SAFETY: the caller's.
+    // SAFETY: R1, R2, R3; promised by the caller for these bytes.
     unsafe { copy_lines(source, target, bytes) }
 }
 
 /// Copies whole lines.
 ///
 /// # Safety
-/// Promises 1 to 4, for `bytes` bytes, a multiple of [`LINE`]; `target` is aligned to it.
+/// As of [`copy_run`], for a multiple of [`LINE`]; `target` is aligned to it.
 #[inline]
-pub(super) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize) {
+pub(crate) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize) {
     assert!(bytes == 0 || target.addr().is_multiple_of(LINE) && bytes.is_multiple_of(LINE));
     #[cfg(target_arch = "x86_64")]
     {
@@ -115,11 +115,11 @@ pub(super) unsafe fn copy_lines(source: *const u8, target: *mut u8, bytes: usize
             () if is_x86_feature_detected!("avx2") => x86::copy_wide,
             () => x86::copy,
         };
-        // SAFETY: promises 1 to 4 are the caller's, and 7 was just detected.
+        // SAFETY: R1, R2, R3, R7; detected above, and whole lines are asserted.
         unsafe { copy(source, target, bytes) }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: promises 1 to 4 are the caller's.
+    // SAFETY: R1, R2, R3; promised by the caller for these bytes.
     unsafe {
         source.copy_to_nonoverlapping(target, bytes);
     }
@@ -143,10 +143,10 @@ mod x86 {
     ///
     /// # Safety
     /// As [`copy_lines`](super::copy_lines).
-    pub(super) unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
+    pub(crate) unsafe fn copy(source: *const u8, target: *mut u8, bytes: usize) {
         for line in (0..bytes).step_by(LINE) {
             for part in (line..line + LINE).step_by(size_of::<__m128i>()) {
-                // SAFETY: promises 1 to 4, as `part` is below `bytes`; the target is aligned.
+                // SAFETY: R1, R2, R3, R7; `part` is below `bytes`, and `copy_lines` has asserted whole lines.
                 unsafe {
                     let value = _mm_loadu_si128(source.add(part).cast());
                     _mm_stream_si128(target.add(part).cast(), value);
@@ -165,9 +165,9 @@ mod x86 {
     /// Copies lines with stores of a line; those that are `FAR` are read in several places at once.
     ///
     /// # Safety
-    /// As [`copy_lines`](super::copy_lines), and the processor has AVX-512 (7).
+    /// As [`copy_lines`](super::copy_lines), and the processor has AVX-512 (R7).
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn copy_widest<const FAR: bool>(
+    pub(crate) unsafe fn copy_widest<const FAR: bool>(
         source: *const u8,
         target: *mut u8,
         bytes: usize,
@@ -177,7 +177,7 @@ mod x86 {
             while bytes - done >= BESIDE * stretch {
                 for first in (done..done + stretch).step_by(LINES * LINE) {
                     for at in (0..BESIDE).map(|place| first + place * stretch) {
-                        // SAFETY: promises 1 to 4, as so many stretches fit; the target is aligned.
+                        // SAFETY: R1, R2, R3, R7; so many stretches fit, and `copy_lines` has asserted whole lines.
                         unsafe { few_lines(source.add(at), target.add(at)) };
                     }
                 }
@@ -188,7 +188,7 @@ mod x86 {
             if FAR && line + PREFETCH_DISTANCE < bytes {
                 prefetch(source.wrapping_add(line + PREFETCH_DISTANCE));
             }
-            // SAFETY: promises 1 to 4, as `line` is below `bytes`; the target is aligned.
+            // SAFETY: R1, R2, R3, R7; `line` is below `bytes`, and `copy_lines` has asserted whole lines.
             unsafe {
                 let value = _mm512_loadu_si512(source.add(line).cast());
                 _mm512_stream_si512(target.add(line).cast(), value);
@@ -202,7 +202,7 @@ mod x86 {
     /// As [`copy_widest`], for [`LINES`] lines.
     #[target_feature(enable = "avx512f")]
     unsafe fn few_lines(source: *const u8, target: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: R1, R2, R3, R7; promised by `copy_widest` for as many lines.
         unsafe {
             let read = |line: usize| _mm512_loadu_si512(source.add(line * LINE).cast());
             let values: [__m512i; LINES] = std::array::from_fn(read);
@@ -219,12 +219,12 @@ mod x86 {
     /// Copies lines with stores of half a line.
     ///
     /// # Safety
-    /// As [`copy_lines`](super::copy_lines), and the processor has AVX2 (7).
+    /// As [`copy_lines`](super::copy_lines), and the processor has AVX2 (R7).
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn copy_wide(source: *const u8, target: *mut u8, bytes: usize) {
+    pub(crate) unsafe fn copy_wide(source: *const u8, target: *mut u8, bytes: usize) {
         const VECTOR: usize = size_of::<__m256i>();
         let whole = bytes / (BATCH * VECTOR) * (BATCH * VECTOR);
-        // SAFETY: promises 1 to 4, as all parts are below `bytes`; the target is aligned.
+        // SAFETY: R1, R2, R3, R7; parts are below `bytes`, and `copy_lines` has asserted whole lines.
         unsafe {
             for first in (0..whole).step_by(BATCH * VECTOR) {
                 let read = |at: usize| _mm256_loadu_si256(source.add(first + at * VECTOR).cast());

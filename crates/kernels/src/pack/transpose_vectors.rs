@@ -7,21 +7,20 @@
 //! What is written with non-temporal stores are whole lines, two at a time, of few rows: nothing is
 //! kept in between.
 
-#![allow(unsafe_code, reason = "copies through pointers; see the promises of the parent module")]
+#![allow(unsafe_code, reason = "vectors are intrinsics")]
 
-use super::copy::Ends;
 use super::stream::LINE;
-use super::transpose::TransposeFace;
+use crate::raw::pack::{Ends, TransposeFace};
 use crate::simd::prefetch;
 
 /// Bytes of a target row that a column block is wide.
-pub(super) const fn width(streaming: bool) -> usize {
+pub(crate) const fn width(streaming: bool) -> usize {
     if streaming { 2 * LINE } else { LINE }
 }
 
 /// Rows of a column block that take at most so many bytes of a row of the source are short: the
 /// hardware prefetcher hardly foresees how those of the next column block begin.
-pub(super) const SHORT: usize = 4096;
+pub(crate) const SHORT: usize = 4096;
 
 /// Prefetches the source of the column block behind a short one; any place will do.
 fn prefetch_next<T>(face: TransposeFace, source: *const T) {
@@ -35,7 +34,7 @@ fn prefetch_next<T>(face: TransposeFace, source: *const T) {
 }
 
 /// True if elements of so many bytes can be transposed by vectors of this processor.
-pub(super) fn can(bytes: usize) -> bool {
+pub(crate) fn can(bytes: usize) -> bool {
     #[cfg(target_arch = "x86_64")]
     return matches!(bytes, 4 | 8) && is_x86_feature_detected!("avx2");
     #[cfg(not(target_arch = "x86_64"))]
@@ -49,16 +48,19 @@ pub(super) fn can(bytes: usize) -> bool {
 /// numbers. With `non_temporal`, whole lines are written with non-temporal stores; the caller ends
 /// with a fence.
 ///
-/// # Safety
-/// Promises 1 to 4 of the parent module, for the elements of the face; rows are side by side in the
-/// source and columns in the target; vectors [`can`] transpose such elements (7). With
-/// `non_temporal`, all rows of the target begin with a line.
-pub(super) unsafe fn transpose_vectors<T>(
+/// # Panics
+/// If rows are not side by side in the source, or columns in the target; if vectors cannot
+/// transpose such elements; or if rows of the target do not begin with a line, with `non_temporal`.
+pub(crate) fn transpose_vectors<T: Copy>(
     face: TransposeFace,
     at: Ends<T>,
     non_temporal: bool,
 ) -> (usize, usize) {
     assert!(face.rows.source == 1 && face.columns.target == 1, "near on both sides");
+    assert!(can(size_of::<T>()), "vectors for elements of {} bytes", size_of::<T>());
+    let row = face.rows.target.unsigned_abs().wrapping_mul(size_of::<T>());
+    let lines = at.target().addr().is_multiple_of(LINE) && row.is_multiple_of(LINE);
+    assert!(lines || !non_temporal, "rows that begin with a line");
     #[cfg(target_arch = "x86_64")]
     {
         let whole = |count: usize, of: usize| count / of * of;
@@ -73,11 +75,11 @@ pub(super) unsafe fn transpose_vectors<T>(
             (_, true) => x86::transpose_4::<true>,
         };
         if non_temporal && rows * size_of::<T>() <= SHORT {
-            prefetch_next::<T>(face, at.source);
+            prefetch_next::<T>(face, at.source());
         }
-        let ends = Ends { source: at.source.cast::<u8>(), target: at.target.cast::<u8>() };
         let bytes = size_of::<T>().cast_signed();
-        // SAFETY: promises 1 to 4 for what is done, and 7.
+        let ends = at.cast::<u8>();
+        // SAFETY: R1, R2, R3, R7; `can` and lines are checked above, `Ends` has the rest for the face.
         unsafe { transpose(ends, (face.columns.source * bytes, face.rows.target * bytes), done) };
         done
     }
@@ -100,7 +102,7 @@ mod x86 {
     use super::Ends;
 
     /// Bytes of a vector.
-    pub(super) const VECTOR: usize = 32;
+    pub(crate) const VECTOR: usize = 32;
 
     /// Writes a vector; with non-temporal stores its place has to be aligned.
     ///
@@ -108,7 +110,7 @@ mod x86 {
     /// The bytes may be written, and the processor has AVX2.
     #[inline(always)]
     unsafe fn write<const NON_TEMPORAL: bool>(to: *mut u8, vector: __m256d) {
-        // SAFETY: the caller's.
+        // SAFETY: R1, R2, R7; the vector is one of a square, and lines were found to be aligned.
         unsafe {
             let (to, bits) = (to.cast::<__m256i>(), _mm256_castpd_si256(vector));
             if NON_TEMPORAL { _mm256_stream_si256(to, bits) } else { _mm256_storeu_si256(to, bits) }
@@ -129,15 +131,15 @@ mod x86 {
     /// The elements may be read and written, no byte is both, and the processor has AVX2. With
     /// `NON_TEMPORAL`, rows of the target are aligned.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn transpose_8<const NON_TEMPORAL: bool>(
+    pub(crate) unsafe fn transpose_8<const NON_TEMPORAL: bool>(
         at: Ends<u8>,
         (column, row): (isize, isize),
         (rows, columns): (usize, usize),
     ) {
         squares::<4, NON_TEMPORAL>(rows, columns, |first, left| {
-            let from = at.source.wrapping_add(8 * first).wrapping_offset(left * column);
-            let to = at.target.wrapping_offset(first.cast_signed() * row + 8 * left);
-            // SAFETY: the square is part of what may be read and written.
+            let from = at.source().wrapping_add(8 * first).wrapping_offset(left * column);
+            let to = at.target().wrapping_offset(first.cast_signed() * row + 8 * left);
+            // SAFETY: R1, R2, R3, R7; the square is part of the rows and columns, multiples of its side.
             unsafe {
                 let v: [__m256d; 4] = from_fn(|k| {
                     _mm256_loadu_pd(from.wrapping_offset(k.cast_signed() * column).cast())
@@ -157,15 +159,15 @@ mod x86 {
     /// # Safety
     /// As of [`transpose_8`].
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn transpose_4<const NON_TEMPORAL: bool>(
+    pub(crate) unsafe fn transpose_4<const NON_TEMPORAL: bool>(
         at: Ends<u8>,
         (column, row): (isize, isize),
         (rows, columns): (usize, usize),
     ) {
         squares::<8, NON_TEMPORAL>(rows, columns, |first, left| {
-            let from = at.source.wrapping_add(4 * first).wrapping_offset(left * column);
-            let to = at.target.wrapping_offset(first.cast_signed() * row + 4 * left);
-            // SAFETY: the square is part of what may be read and written.
+            let from = at.source().wrapping_add(4 * first).wrapping_offset(left * column);
+            let to = at.target().wrapping_offset(first.cast_signed() * row + 4 * left);
+            // SAFETY: R1, R2, R3, R7; the square is part of the rows and columns, multiples of its side.
             unsafe {
                 let v: [__m256d; 8] = from_fn(|k| {
                     _mm256_loadu_pd(from.wrapping_offset(k.cast_signed() * column).cast())

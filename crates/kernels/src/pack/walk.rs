@@ -6,14 +6,14 @@ use crate::nest::{Level, LoopNest, Nest, OffsetPair, StridedLoop};
 
 /// The two innermost loops of a nest: runs of elements in rows.
 #[derive(Clone, Copy)]
-pub(super) struct RunTile<'a> {
-    pub(super) rows: TileRows<'a>,
-    pub(super) run: StridedLoop,
+pub(crate) struct RunTile<'a> {
+    pub(crate) rows: TileRows<'a>,
+    pub(crate) run: StridedLoop,
 }
 
 /// Where the runs of a tile start.
 #[derive(Clone, Copy)]
-pub(super) enum TileRows<'a> {
+pub(crate) enum TileRows<'a> {
     Strided(StridedLoop),
     Listed(&'a [OffsetPair]),
 }
@@ -22,7 +22,7 @@ pub(super) enum TileRows<'a> {
 const ONCE: StridedLoop = StridedLoop { count: 1, source: 1, target: 1 };
 
 /// Calls `visit` with the start of every tile.
-pub(super) fn tiles(nest: &Nest, mut visit: impl FnMut(OffsetPair, &RunTile<'_>)) {
+pub(crate) fn tiles(nest: &Nest, mut visit: impl FnMut(OffsetPair, &RunTile<'_>)) {
     for nest in nest.loops() {
         let (outer, tile) = split(&nest.levels);
         walk(outer, nest.start, &mut |start| visit(start, &tile));
@@ -79,7 +79,7 @@ impl NestPart {
 const GRAIN: usize = 64;
 
 /// Calls `visit` with the start of every tile of a part.
-pub(super) fn tiles_of(
+pub(crate) fn tiles_of(
     nest: &Nest,
     part: NestPart,
     mut visit: impl FnMut(OffsetPair, &RunTile<'_>),
@@ -126,7 +126,7 @@ fn walk(levels: &[Level], start: OffsetPair, visit: &mut dyn FnMut(OffsetPair)) 
 impl TileRows<'_> {
     /// Calls `visit` with the source and target offset of every row.
     #[inline(always)]
-    pub(super) fn each(&self, mut visit: impl FnMut(usize, usize)) {
+    pub(crate) fn each(&self, mut visit: impl FnMut(usize, usize)) {
         match self {
             Self::Strided(dim) => {
                 for row in 0..dim.count {
@@ -143,7 +143,7 @@ impl TileRows<'_> {
 }
 
 /// One side of a nest, element by element, as offsets.
-pub(super) fn each_offset(nest: &Nest, side: NestSide, mut visit: impl FnMut(usize)) {
+pub(crate) fn each_offset(nest: &Nest, side: NestSide, mut visit: impl FnMut(usize)) {
     let pick = |pair: OffsetPair| if side == NestSide::Source { pair.source } else { pair.target };
     tiles(nest, |start, tile| {
         tile.rows.each(|source, target| {
@@ -158,7 +158,7 @@ pub(super) fn each_offset(nest: &Nest, side: NestSide, mut visit: impl FnMut(usi
 
 /// A side of a nest.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum NestSide {
+pub(crate) enum NestSide {
     Source,
     Target,
 }

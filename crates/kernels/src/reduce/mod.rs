@@ -12,13 +12,14 @@ mod fold;
 mod merge;
 mod product;
 mod rounded;
-mod run;
+pub(crate) mod run;
 mod state;
 
+pub use crate::raw::reduce::{reduce, reduce_raw};
 pub use fold::{FoldCell, LaneFold};
 pub use product::{LEAF, ProductFactor, product_of_leaf, product_of_leaves, tree_product};
 pub(crate) use rounded::Sums;
-pub use run::{Folds, reduce, reduce_raw};
+pub use run::Folds;
 
 /// Lengths at which these loops change their way, by name.
 pub(crate) const THRESHOLDS: &[(&str, usize)] = &[

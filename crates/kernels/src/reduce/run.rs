@@ -1,7 +1,5 @@
 //! Running reductions.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of `lanes`")]
-
 use super::LaneFold;
 use std::ops::Range;
 
@@ -11,9 +9,10 @@ use smallvec::SmallVec;
 
 use crate::Error;
 use crate::lanes::{
-    BlockFrame, DomainWalk, LoopProgram, RawSource, Scratch, Source, add_sources, check_sources,
-    counted, fill_scalars, joins_rows, load_block, prefetch_rows, reads_in_place, repeat_rows,
+    BlockFrame, DomainWalk, LoopProgram, RawSource, Scratch, add_sources, counted, fill_scalars,
+    joins_rows, prefetch_rows, reads_in_place,
 };
+use crate::raw::lanes::CheckedSources;
 
 /// What outputs are folded into.
 #[derive(Debug)]
@@ -28,45 +27,19 @@ pub struct Folds<'a, 'b> {
     pub strides: &'a [isize],
 }
 
-/// Folds the outputs of a program over a domain of this shape into cells; see [`reduce_raw`].
+/// Folds the outputs of a program over a domain of this shape into cells; see [`reduce_raw`]. `check`
+/// compares the sources with their bytes.
 ///
 /// # Errors
-/// As of [`reduce_raw`]; a [`Source::Buffer`] is refused, because there are no buffers.
-pub fn reduce(
-    program: &LoopProgram,
-    shape: &[usize],
-    sources: &[Source<'_>],
+/// As of [`reduce_raw`].
+///
+/// [`reduce_raw`]: crate::reduce::reduce_raw
+pub(crate) fn fold_domain<'a>(
+    (program, shape): (&'a LoopProgram, &[usize]),
+    sources: &'a [RawSource<'a>],
     folds: &mut Folds<'_, '_>,
     scratch: &mut Scratch,
-) -> Result<(), Error> {
-    let sources: Result<Vec<RawSource<'_>>, Error> = (sources.iter())
-        .map(|source| {
-            source
-                .raw(|buffer| Err(Error::Counts { what: "buffers", got: 0, expected: buffer + 1 }))
-        })
-        .collect();
-    // SAFETY: the promises are those of the references.
-    unsafe { reduce_raw(program, shape, &sources?, folds, scratch) }
-}
-
-/// Folds the outputs of a program over a domain of this shape into cells.
-///
-/// Words of sums that are in the cells already must be those that [`ExactSum`](crate::ExactSum)
-/// writes, or sums of up to 2^29 such; afterwards they are such.
-///
-/// # Errors
-/// If sources are not as many as inputs, or folds and cells as outputs, or they have other types
-/// or numbers of axes; if a source reaches beyond its bytes, or the cells are too few, not whole
-/// or not aligned. Nothing was written then.
-///
-/// # Safety
-/// Promises 1 and 2 of [`lanes`](crate::lanes).
-pub unsafe fn reduce_raw(
-    program: &LoopProgram,
-    shape: &[usize],
-    sources: &[RawSource<'_>],
-    folds: &mut Folds<'_, '_>,
-    scratch: &mut Scratch,
+    check: impl FnOnce(&DomainWalk) -> Result<CheckedSources<'a>, Error>,
 ) -> Result<(), Error> {
     let Scratch { walk, frame, sums, .. } = scratch;
     let Folds { folds, cells, offset, strides } = folds;
@@ -89,7 +62,7 @@ pub unsafe fn reduce_raw(
     if shape.contains(&0) {
         return nothing(shape, (*offset, strides), walk, &mut states);
     }
-    check_sources(program, sources, walk)?;
+    let checked = check(walk)?;
     for state in &states {
         state.check(walk.reach(sources.len()))?;
     }
@@ -97,10 +70,8 @@ pub unsafe fn reduce_raw(
     frame.prepare(program);
     fill_scalars(program, sources, frame);
     let outputs_in_turn = 0..states.len();
-    let mut run =
-        ReductionRun { program, sources, walk, frame, states: &mut states, outputs_in_turn };
-    // SAFETY: the promises are the caller's; the sources were checked.
-    unsafe { run.all() };
+    let mut run = ReductionRun { checked, walk, frame, states: &mut states, outputs_in_turn };
+    run.all();
     Ok(())
 }
 
@@ -147,8 +118,7 @@ pub(super) const ALONE: usize = 16;
 
 /// A reduction on its way. Made after the sources and the cells were checked.
 struct ReductionRun<'a, 'b> {
-    program: &'a LoopProgram,
-    sources: &'a [RawSource<'a>],
+    checked: CheckedSources<'a>,
     walk: &'a mut DomainWalk,
     frame: &'a mut BlockFrame,
     states: &'a mut [OutputState<'b>],
@@ -157,36 +127,32 @@ struct ReductionRun<'a, 'b> {
 }
 
 impl ReductionRun<'_, '_> {
-    /// # Safety
-    /// Promises 1 and 2 of `lanes`; the sources were checked.
-    unsafe fn all(&mut self) {
-        let (row, longest) = (self.walk.row(), self.program.block());
-        let operand = self.sources.len();
+    /// Folds the whole domain.
+    fn all(&mut self) {
+        let (row, longest) = (self.walk.row(), self.checked.program().block());
+        let operand = self.checked.list().len();
         let columns = self.walk.stride(operand) != 0;
         let block = match columns {
             true => longest.min(COLUMNS),
             // What is only read need not be cut: the fold goes on without a pause.
-            false if reads_in_place(self.program, self.sources, self.walk) => row,
+            false if reads_in_place(self.checked.program(), self.checked.list(), self.walk) => row,
             false => longest,
         };
         let blocks = |first: usize| (first, block.min(row - first));
         let rows = longest / row;
         if !columns && rows > 1 && self.sums_rows() {
-            // SAFETY: the promises are the caller's.
-            return unsafe { self.sum_rows(rows) };
+            return self.sum_rows(rows);
         }
-        prefetch_rows(self.program, self.sources, self.walk, self.frame);
+        prefetch_rows(self.checked.program(), self.checked.list(), self.walk, self.frame);
         loop {
             if columns {
                 // Every element of a row has a cell of its own: all rows of a block of columns.
                 if rows > 1 && self.joins_rows() {
                     self.open((0, row));
-                    // SAFETY: the promises are the caller's.
-                    unsafe { self.fold_rows(rows) };
+                    self.fold_rows(rows);
                     self.settle(|run, _| {
                         run.open((0, row));
-                        // SAFETY: the promises are the caller's.
-                        unsafe { run.fold_rows(rows) };
+                        run.fold_rows(rows);
                     });
                     if !self.walk.advance_kept() {
                         return;
@@ -195,20 +161,16 @@ impl ReductionRun<'_, '_> {
                 }
                 for block in (0..row).step_by(block).map(blocks) {
                     self.open(block);
-                    // SAFETY: the promises are the caller's.
-                    unsafe { self.fold(std::iter::once(block)) };
-                    // SAFETY: the promises are the caller's.
-                    self.settle(|run, open| unsafe { run.fold_columns(block, open) });
+                    self.fold(std::iter::once(block));
+                    self.settle(|run, open| run.fold_columns(block, open));
                 }
             } else {
                 let parts = (0..row).step_by(block).map(blocks);
                 self.open((0, 1));
-                // SAFETY: the promises are the caller's.
-                unsafe { self.fold(parts.clone()) };
+                self.fold(parts.clone());
                 self.settle(|run, _| {
                     run.open((0, 1));
-                    // SAFETY: the promises are the caller's.
-                    unsafe { run.fold(parts.clone()) };
+                    run.fold(parts.clone());
                 });
             }
             if !self.walk.advance_kept() {
@@ -221,35 +183,30 @@ impl ReductionRun<'_, '_> {
     fn joins_rows(&mut self) -> bool {
         self.walk.folded_rows().is_some()
             && self.states.iter().all(OutputState::takes_rows)
-            && joins_rows(self.sources, self.walk, self.frame)
+            && joins_rows(self.checked.list(), self.walk, self.frame)
     }
 
     /// Whether rows of cells of their own can be computed and summed as one block.
     fn sums_rows(&mut self) -> bool {
         self.walk.kept_rows().is_some()
             && self.states.iter().all(OutputState::sums_rows)
-            && joins_rows(self.sources, self.walk, self.frame)
+            && joins_rows(self.checked.list(), self.walk, self.frame)
     }
 
     /// Sums all rows, each to its cell, up to `most` of them at a time.
-    ///
-    /// # Safety
-    /// Promises 1 and 2 of `lanes`; the sources were checked, and rows can be joined.
-    unsafe fn sum_rows(&mut self, most: usize) {
-        let (row, operand) = (self.walk.row(), self.sources.len());
+    fn sum_rows(&mut self, most: usize) {
+        let (row, operand) = (self.walk.row(), self.checked.list().len());
         #[allow(clippy::cast_possible_truncation, reason = "checked to lie inside of memory")]
         let step = self.walk.row_step(operand) as isize;
         loop {
             let rows = self.walk.kept_rows().unwrap_or(1).min(most);
             let count = rows * row;
-            // SAFETY: the promises are the caller's.
-            unsafe { self.compute_rows(most, count) };
+            self.compute_rows(most, count);
             let (place, _) = self.walk.offsets(operand, 0);
-            let (program, frame) = (self.program, &*self.frame);
+            let (program, frame) = (self.checked.program(), &*self.frame);
             for (output, state) in self.states.iter_mut().enumerate() {
                 let block = OutputBlock { program, frame, output, count };
-                // SAFETY: the output of the block was just computed.
-                unsafe { state.sum_rows(block, row, (place, step)) };
+                state.sum_rows(block, row, (place, step));
             }
             self.walk.skip_rows(rows - 1);
             if !self.walk.advance_kept() {
@@ -260,23 +217,17 @@ impl ReductionRun<'_, '_> {
 
     /// Refuses to compute more elements than blocks have room for.
     fn check(&self, count: usize) {
-        if !self.program.is_moving() {
-            self.frame.check(self.program, count);
+        if !self.checked.program().is_moving() {
+            self.frame.check(self.checked.program(), count);
         }
     }
 
     /// Computes a block of rows that are joined.
-    ///
-    /// # Safety
-    /// Promises 1 and 2 of `lanes`; the sources were checked, and rows can be joined.
-    unsafe fn compute_rows(&mut self, most: usize, count: usize) {
-        // SAFETY: the promises are the caller's. Slots are blocks of our own or sources.
-        unsafe {
-            repeat_rows(self.program, self.sources, self.walk, self.frame, most);
-            load_block(self.program, self.sources, self.walk, self.frame, (0, count));
-            self.check(count);
-            self.program.run(self.frame.slots(), &[], count);
-        }
+    fn compute_rows(&mut self, most: usize, count: usize) {
+        self.checked.repeat_rows(self.walk, self.frame, most);
+        self.checked.load(self.walk, self.frame, (0, count));
+        self.check(count);
+        self.checked.run(self.frame.slots(), &[], count);
     }
 
     /// Folds again, exactly, what quick sums were not certain of: the columns of each output.
@@ -295,36 +246,27 @@ impl ReductionRun<'_, '_> {
     }
 
     /// Folds some columns of a block, one by one if they are few.
-    ///
-    /// # Safety
-    /// Promises 1 and 2 of `lanes`; the sources were checked.
-    unsafe fn fold_columns(&mut self, (first, count): (usize, usize), some: &[usize]) {
+    fn fold_columns(&mut self, (first, count): (usize, usize), some: &[usize]) {
         let few = some.len() * ALONE <= count;
         let blocks = if few { some } else { &[0] };
         for column in blocks {
             let block = (first + column, if few { 1 } else { count });
             self.open(block);
-            // SAFETY: the promises are the caller's.
-            unsafe { self.fold(std::iter::once(block)) };
+            self.fold(std::iter::once(block));
         }
     }
 
     /// Folds all rows that have the same cells, up to `most` of them at a time.
-    ///
-    /// # Safety
-    /// Promises 1 and 2 of `lanes`; the sources were checked, and rows can be joined.
-    unsafe fn fold_rows(&mut self, most: usize) {
+    fn fold_rows(&mut self, most: usize) {
         let row = self.walk.row();
         loop {
             let rows = self.walk.folded_rows().unwrap_or(1).min(most);
             let count = rows * row;
-            // SAFETY: the promises are the caller's.
-            unsafe { self.compute_rows(most, count) };
-            let (program, frame) = (self.program, &*self.frame);
+            self.compute_rows(most, count);
+            let (program, frame) = (self.checked.program(), &*self.frame);
             for output in self.outputs_in_turn.clone() {
                 let state = &mut self.states[output];
-                // SAFETY: the output of the block was just computed.
-                unsafe { state.fold_rows(OutputBlock { program, frame, output, count }) };
+                state.fold_rows(OutputBlock { program, frame, output, count });
             }
             self.walk.skip_rows(rows - 1);
             if !self.walk.advance_folded() {
@@ -336,35 +278,28 @@ impl ReductionRun<'_, '_> {
 
     /// Selects the cells of a block.
     fn open(&mut self, (first, count): (usize, usize)) {
-        let place = self.walk.offsets(self.sources.len(), first);
+        let place = self.walk.offsets(self.checked.list().len(), first);
         let states = &mut self.states[self.outputs_in_turn.clone()];
         states.iter_mut().for_each(|state| state.open(place, count));
     }
 
     /// Folds all rows that have the same cells, block by block.
-    ///
-    /// # Safety
-    /// Promises 1 and 2 of `lanes`; the sources were checked.
-    unsafe fn fold(&mut self, blocks: impl Iterator<Item = (usize, usize)> + Clone) {
+    fn fold(&mut self, blocks: impl Iterator<Item = (usize, usize)> + Clone) {
         loop {
             for block in blocks.clone() {
-                // SAFETY: the promises are the caller's. Slots are blocks of our own or sources.
-                unsafe {
-                    load_block(self.program, self.sources, self.walk, self.frame, block);
-                    let factors = self.program.factors(self.frame, block.1);
-                    if let (Some(factors), [state]) = (factors, &mut *self.states)
-                        && state.add_products(factors)
-                    {
-                        continue;
-                    }
-                    self.check(block.1);
-                    self.program.run(self.frame.slots(), self.frame.prefetch_streams(), block.1);
+                self.checked.load(self.walk, self.frame, block);
+                let factors = self.checked.factors(self.frame, block.1);
+                if let (Some(factors), [state]) = (factors, &mut *self.states)
+                    && state.add_products(factors)
+                {
+                    continue;
                 }
-                let (program, frame, count) = (self.program, &*self.frame, block.1);
+                self.check(block.1);
+                self.checked.run(self.frame.slots(), self.frame.prefetch_streams(), block.1);
+                let (program, frame, count) = (self.checked.program(), &*self.frame, block.1);
                 for output in self.outputs_in_turn.clone() {
                     let state = &mut self.states[output];
-                    // SAFETY: the output of the block was just computed.
-                    unsafe { state.fold(OutputBlock { program, frame, output, count }) };
+                    state.fold(OutputBlock { program, frame, output, count });
                 }
             }
             if !self.walk.advance_folded() {

@@ -1,7 +1,5 @@
 //! The cells of one output, and what is on its way to them.
 
-#![allow(unsafe_code, reason = "takes blocks of a program; see the promises of `lanes`")]
-
 use std::marker::PhantomData;
 
 use bytemuck::Pod;
@@ -157,23 +155,17 @@ impl<'a> OutputState<'a> {
     }
 
     /// Folds a block of the output.
-    ///
-    /// # Safety
-    /// The block was computed, and is of this output.
-    pub(super) unsafe fn fold(&mut self, block: OutputBlock<'_>) {
+    pub(super) fn fold(&mut self, block: OutputBlock<'_>) {
         let Self { first, stride, vectors, .. } = *self;
         match (&mut self.kind, self.dtype) {
             (CellState::Sum { .. } | CellState::Rounded(..), DType::F32) => {
-                // SAFETY: the output has this type.
-                self.sum::<f32>(unsafe { block.elements() });
+                self.sum::<f32>(block.elements());
             }
             (CellState::Sum { .. } | CellState::Rounded(..), _) => {
-                // SAFETY: the same.
-                self.sum::<f64>(unsafe { block.elements() });
+                self.sum::<f64>(block.elements());
             }
             (CellState::Count(counts), _) => {
-                // SAFETY: the outputs are bools, bytes of 0 and 1.
-                let bools = unsafe { block.elements() };
+                let bools = block.elements();
                 vectors.run(CountBools { bools, counts, first, stride });
             }
             (CellState::Combine(how, bytes), _) => {
@@ -220,20 +212,10 @@ impl<'a> OutputState<'a> {
     }
 
     /// Sums rows of the output, each of so many elements, to the cells from a place on.
-    ///
-    /// # Safety
-    /// The rows were computed, and are of this output.
-    pub(super) unsafe fn sum_rows(
-        &mut self,
-        rows: OutputBlock<'_>,
-        row: usize,
-        at: (isize, isize),
-    ) {
+    pub(super) fn sum_rows(&mut self, rows: OutputBlock<'_>, row: usize, at: (isize, isize)) {
         match self.dtype {
-            // SAFETY: the output has this type.
-            DType::F32 => self.rows_of::<f32>(unsafe { rows.elements() }, row, at),
-            // SAFETY: the same.
-            _ => self.rows_of::<f64>(unsafe { rows.elements() }, row, at),
+            DType::F32 => self.rows_of::<f32>(rows.elements(), row, at),
+            _ => self.rows_of::<f64>(rows.elements(), row, at),
         }
     }
 
@@ -258,14 +240,10 @@ impl<'a> OutputState<'a> {
     }
 
     /// Folds rows of the output, one after the other, each one number to each cell.
-    ///
-    /// # Safety
-    /// The rows were computed, and are of this output.
-    pub(super) unsafe fn fold_rows(&mut self, rows: OutputBlock<'_>) {
+    pub(super) fn fold_rows(&mut self, rows: OutputBlock<'_>) {
         let (first, stride, vectors) = (self.first, self.stride, self.vectors);
         if self.is_quick() {
-            // SAFETY: the same.
-            return unsafe { self.fold(rows) };
+            return self.fold(rows);
         }
         let (columns, mut cells) = match &mut self.kind {
             CellState::Sum { sums, columns } => {
@@ -276,12 +254,9 @@ impl<'a> OutputState<'a> {
         };
         match self.dtype {
             DType::F32 => {
-                // SAFETY: the output has this type.
-                let rows = unsafe { rows.elements::<f32>() };
-                columns.add_rows(rows, &mut cells, vectors);
+                columns.add_rows::<f32>(rows.elements(), &mut cells, vectors);
             }
-            // SAFETY: the same.
-            _ => columns.add_rows::<f64>(unsafe { rows.elements() }, &mut cells, vectors),
+            _ => columns.add_rows::<f64>(rows.elements(), &mut cells, vectors),
         }
     }
 
@@ -317,11 +292,9 @@ pub(super) struct OutputBlock<'a> {
 }
 
 impl<'a> OutputBlock<'a> {
-    /// # Safety
-    /// The block was computed; the output has this type, or another one of the same size.
-    unsafe fn elements<T>(self) -> &'a [T] {
-        // SAFETY: the caller's promise.
-        unsafe { self.frame.output(self.program, self.output, self.count) }
+    /// Its elements, of the output's type or another one of the same size.
+    fn elements<T: Pod>(self) -> &'a [T] {
+        self.frame.output(self.program, self.output, self.count)
     }
 }
 
@@ -379,8 +352,7 @@ impl Visitor for CombineCells<'_> {
     type Output = ();
 
     fn visit<T: Pod, O: Apply<T>>(self) {
-        // SAFETY: the block was computed when this was made; the type has the output's size.
-        let values = unsafe { self.block.elements::<T>() };
+        let values = self.block.elements::<T>();
         let cells: &mut [T] = bytemuck::cast_slice_mut(self.bytes);
         let (first, stride) = (self.first, self.stride);
         if stride == 0 {

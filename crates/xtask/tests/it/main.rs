@@ -9,3 +9,4 @@ mod files;
 mod map;
 mod names;
 mod raw_memory;
+mod unsafe_code;

@@ -1,47 +1,27 @@
-//! Unsafe code: every module that has some is a row of `docs/unsafe.md`, and every row is such a module.
+//! Crates that reach nothing outside, and hold no unsafe and no async code (I1 and I8 of `ARCHITECTURE.md`).
 
-use pantile_xtask::{TextFile, root, rust_files};
-use std::collections::BTreeSet;
-use std::fs;
+use pantile_xtask::{crates, rust_files};
 
-/// Without comments, and without the tests at the end of a file.
+/// Without the tests at the end of a file.
+pub(super) fn shipped(text: &str) -> &str {
+    let tests = text.match_indices("#[cfg(test)]\nmod ").find(|(at, _)| {
+        // Tests in a file of their own are declared anywhere.
+        text[*at..].lines().nth(1).is_some_and(|line| !line.ends_with(';'))
+    });
+    &text[..tests.map_or(text.len(), |(at, _)| at)]
+}
+
+/// The same without comments.
 fn shipped_code(text: &str) -> String {
-    let text = &text[..text.find("#[cfg(test)]\nmod ").unwrap_or(text.len())];
-    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let lines = shipped(text).lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// True if the code has unsafe blocks, functions, traits or implementations, or allows them.
-fn is_raw(text: &str) -> bool {
+pub(super) fn is_raw(text: &str) -> bool {
     let code = shipped_code(text);
     let forms = ["{", "fn ", "impl", "trait ", "extern "].map(|form| format!("unsafe {form}"));
     forms.iter().any(|form| code.contains(form)) || code.contains(concat!("allow(", "unsafe_code"))
-}
-
-/// The files of crates that ship unsafe code; tests and benches may have it without a row.
-fn modules() -> BTreeSet<String> {
-    let raw = |file: &TextFile| {
-        let test = file.path.ends_with("/tests.rs") || file.path.starts_with("crates/xtask/");
-        file.path.contains("/src/") && !test && is_raw(&file.text)
-    };
-    rust_files().into_iter().filter(raw).map(|file| file.path).collect()
-}
-
-/// The first column of all tables of the document.
-fn rows() -> BTreeSet<String> {
-    let document = fs::read_to_string(root().join("docs/unsafe.md")).unwrap();
-    let row = |line: &str| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned());
-    document.lines().filter_map(row).collect()
-}
-
-#[test]
-fn the_table_has_every_module_with_unsafe_code_and_no_other() {
-    let (modules, rows) = (modules(), rows());
-    assert!(modules.len() > 50, "only {} modules were found", modules.len());
-    let missing: Vec<&String> = modules.difference(&rows).collect();
-    assert!(missing.is_empty(), "modules without a row in docs/unsafe.md: {missing:#?}");
-    let gone: Vec<&String> = rows.difference(&modules).collect();
-    assert!(gone.is_empty(), "rows of docs/unsafe.md without unsafe code: {gone:#?}");
 }
 
 /// Pure crates do without: what they compute is a function of what they are given.
@@ -63,6 +43,37 @@ fn pure_crates_touch_nothing_outside() {
         }
     }
     assert!(wrong.is_empty(), "pure crates that reach outside:\n{}", wrong.join("\n"));
+}
+
+/// True if the code has async functions or blocks, or awaits something.
+fn is_async(text: &str) -> bool {
+    let code = shipped_code(text);
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let waits = |(at, found): (usize, &str)| !code[at + found.len()..].starts_with(word);
+    ["async fn ", "async move ", "async {"].iter().any(|form| code.contains(form))
+        || code.match_indices(".await").any(waits)
+}
+
+/// The control plane of a cluster is the one place for it.
+#[test]
+fn async_code_is_in_one_crate() {
+    const RUNTIMES: [&str; 4] = ["tokio", "tokio-stream", "tokio-rustls", "tonic"];
+    let files = rust_files().into_iter().filter(|file| file.path.contains("/src/"));
+    let mut wrong: Vec<String> = files
+        .filter(|file| !file.path.starts_with("crates/cluster/") && is_async(&file.text))
+        .map(|file| format!("{}: async code", file.path))
+        .collect();
+    for own in crates().iter().filter(|own| own.name != "cluster") {
+        let used = own.used_outside().into_iter().filter(|one| RUNTIMES.contains(&one.as_str()));
+        wrong.extend(used.map(|one| format!("crates/{}: uses {one}", own.name)));
+    }
+    assert!(wrong.is_empty(), "async code outside of `cluster`:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn async_code_is_found() {
+    assert!(is_async("async fn f() {}\n") && is_async("let a = g().await;\n"));
+    assert!(!is_async("peer.awaiting(); // g().await\n"));
 }
 
 #[test]

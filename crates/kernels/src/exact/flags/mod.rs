@@ -80,7 +80,7 @@ pub(super) fn add(
 ) -> bool {
     let all = count(vectors, numbers, unit) == numbers.len();
     assert!(all, "these vectors cannot check the exception flags of {} numbers", numbers.len());
-    // SAFETY: the vectors were found to be there.
+    // SAFETY: R2, R7; `count` has compared vectors and numbers, as asserted above.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         match numbers {
@@ -107,7 +107,7 @@ fn flags_are_sticky() -> bool {
         let bins = || [[1.5 * f64::from(1 << 12); LANES], [1.5 / f64::from(1 << 30); LANES]];
         let fits = |number: f64| {
             let numbers = [number; ROW];
-            // SAFETY: vectors of 64 bytes, too, are only there beside those of 32 bytes.
+            // SAFETY: R7; `count` asks for vectors of 32 bytes or more, and those of 64 come beside them.
             unsafe { narrow::add((&mut bins(), UNIT_OF_ONE), &numbers, false) }
         };
         fits(1.0) && fits(1.0 + f64::EPSILON) && !fits(f64::MIN_POSITIVE)

@@ -82,7 +82,7 @@ fn settings(unit: f64, far: bool) -> ([f64; 2], usize) {
 fn prefetch_behind<T>(numbers: &[T]) {
     let end = numbers.as_ptr_range().end.wrapping_byte_add(PREFETCH_DISTANCE);
     for line in (0..TAIL).step_by(64) {
-        // SAFETY: a hint that never faults; every x86-64 has it.
+        // SAFETY: R7; a hint that never faults, which every x86-64 has.
         unsafe { _mm_prefetch::<_MM_HINT_T2>(end.wrapping_byte_add(line).cast()) };
     }
 }
@@ -98,8 +98,8 @@ pub(super) unsafe fn add(
     far: bool,
 ) -> bool {
     let (scale, distance) = settings(unit, far);
-    // SAFETY: reads whole rows, reads and writes the first lanes of both bins; MXCSR is as before
-    // at the end.
+    // SAFETY: R2, R7; reads whole rows of the slice, reads and writes the first lanes of both bins, and
+    // MXCSR is as before at the end.
     let kept = unsafe {
         pass!(
             "prefetcht0 [{rows} + {distance} + 64]
@@ -147,7 +147,7 @@ pub(super) unsafe fn widen(
     far: bool,
 ) -> bool {
     let (scale, distance) = settings(unit, far);
-    // SAFETY: as in `add`.
+    // SAFETY: R2, R7; reads whole rows of the slice, as `add` does.
     let kept = unsafe {
         pass!(
             "vcvtps2pd ymm12, [{rows}]

@@ -23,7 +23,7 @@ pub(super) unsafe fn add(
     assert!(others.is_none_or(|others| others.len() >= numbers.len()), "as many others as numbers");
     let (bins, first) = (bins.as_mut_ptr().cast(), numbers.as_ptr());
     let count = numbers.len() / (2 * LANES);
-    // SAFETY: the caller's; a pair of rows has twice as many numbers as there are lanes.
+    // SAFETY: R2, R7; `count` pairs of rows lie in the slices, of which the second is asserted to be as long.
     unsafe {
         match others {
             None => sum(bins, first, count, far),
@@ -132,7 +132,7 @@ unsafe fn sum(bins: *mut f64, rows: *const f64, count: usize, far: bool) -> bool
     // Near numbers are prefetched where they are: that costs nothing.
     let (distance, switch) = if far { (PREFETCH_PAIRS * 2 * LINE, PREFETCH_PAIRS) } else { (0, 0) };
     let mut mxcsr = MXCSR_SLOTS;
-    // SAFETY: reads and writes what the caller says is there; settings are as before at the end.
+    // SAFETY: R2, R7; reads `count` pairs of rows, and MXCSR is as before at the end.
     unsafe {
         pass!(
             "prefetcht0 [{soon}]
@@ -173,7 +173,7 @@ unsafe fn products(
     far: bool,
 ) -> bool {
     let (mut mxcsr, distance) = (MXCSR_SLOTS, if far { PREFETCH_DISTANCE } else { 0 });
-    // SAFETY: as in `sum`.
+    // SAFETY: R2, R7; reads `count` pairs of rows of both, as `sum` does of one.
     unsafe {
         pass!(
             "prefetcht0 [{rows} + {distance}]

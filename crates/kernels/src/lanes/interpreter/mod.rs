@@ -7,7 +7,7 @@
 //!
 //! Lanes are eight bytes wide, or four; integers share the registers of floats.
 
-#![allow(unsafe_code, reason = "works through pointers; see the promises of the parent module")]
+#![allow(unsafe_code, reason = "the interpreter is a kernel")]
 
 #[cfg(all(target_arch = "x86_64", unix))]
 mod jit;
@@ -15,7 +15,7 @@ mod jit;
 mod vector;
 
 #[cfg(all(target_arch = "x86_64", unix))]
-pub(super) use jit::JitCode;
+pub(crate) use jit::JitCode;
 
 use super::kernel::LaneSlot;
 use crate::simd::Vectors;
@@ -28,29 +28,29 @@ use vector::SimdVector;
 /// One operation of the bytecode: what is done to the accumulator, with the slots that it reads or
 /// writes.
 #[derive(Clone, Debug)]
-pub(super) struct BytecodeOp {
-    pub(super) code: Opcode,
+pub(crate) struct BytecodeOp {
+    pub(crate) code: Opcode,
     /// Of opcodes that read x and y: y is loop-invariant, and one chunk of it is there; x is, of
     /// opcodes that read x alone.
-    pub(super) invariant: bool,
+    pub(crate) invariant: bool,
     /// The slot that is loaded into the accumulator before anything else, or [`NONE`].
-    pub(super) first: u32,
+    pub(crate) first: u32,
     /// The operands that the code has; the others are any slots of the program.
-    pub(super) x: u32,
-    pub(super) y: u32,
+    pub(crate) x: u32,
+    pub(crate) y: u32,
     /// After that, NaN becomes the one without payload.
-    pub(super) canonical: bool,
+    pub(crate) canonical: bool,
     /// The slot that the accumulator is stored to after everything else, or [`NONE`].
-    pub(super) target: u32,
+    pub(crate) target: u32,
     /// The table of [`Opcode::LookUp`], not empty.
-    pub(super) table: &'static [u64],
+    pub(crate) table: &'static [u64],
     /// What [`Opcode::Horner`] and [`Opcode::AddProducts`] have instead of y, or x and y: inputs and
     /// constants, of which one chunk is there.
-    pub(super) more: Vec<u32>,
+    pub(crate) more: Vec<u32>,
 }
 
 /// Bytes of the longest pass: what operations use of a register that is local.
-pub(super) const PASS: usize = 512;
+pub(crate) const PASS: usize = 512;
 
 /// Vectors of a pass over what is left.
 #[cfg(target_arch = "x86_64")]
@@ -62,11 +62,11 @@ const FEW: usize = 4;
 const PREFETCH_DISTANCE: usize = 1024;
 
 /// No slot.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 impl BytecodeOp {
     /// The slots that it reads, and then those that it writes.
-    pub(super) fn slots(&self) -> ([Option<usize>; 3], [Option<usize>; 2]) {
+    pub(crate) fn slots(&self) -> ([Option<usize>; 3], [Option<usize>; 2]) {
         let some = |slot: u32| (slot != NONE).then_some(slot as usize);
         let (x, y) = (some(self.x), some(self.y));
         let (x, y, bools) = match self.code.kind() {
@@ -79,7 +79,7 @@ impl BytecodeOp {
     }
 
     /// All slots that it names, whether its code looks at them or not.
-    pub(super) fn named(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn named(&self) -> impl Iterator<Item = usize> {
         let own = [self.first, self.x, self.y, self.target];
         let named = own.into_iter().chain(self.more.iter().copied());
         named.filter(|slot| *slot != NONE).map(|slot| slot as usize)
@@ -87,7 +87,7 @@ impl BytecodeOp {
 }
 
 /// What a code does with its slots.
-pub(super) enum OperandKind {
+pub(crate) enum OperandKind {
     /// It has none.
     Alone,
     /// It reads x.
@@ -107,7 +107,7 @@ pub(super) enum OperandKind {
 /// 2. Slots of bools are blocks of a frame: whole chunks of them may be read and written.
 /// 3. The processor has the instructions that the interpreter was compiled for.
 /// 4. Operations name slots that are there.
-pub(super) type Interpreter = unsafe fn(
+pub(crate) type Interpreter = unsafe fn(
     bytecode: &[BytecodeOp],
     slots: &[LaneSlot],
     prefetch_streams: &[usize],
@@ -117,23 +117,23 @@ pub(super) type Interpreter = unsafe fn(
 /// Bytecode as machine code, which there is none of here.
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 #[derive(Clone, Debug)]
-pub(super) enum JitCode {}
+pub(crate) enum JitCode {}
 
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 impl JitCode {
-    pub(super) fn new(_: &[BytecodeOp], _: usize, _: Vectors) -> Option<Self> {
+    pub(crate) fn new(_: &[BytecodeOp], _: usize, _: Vectors) -> Option<Self> {
         None
     }
 
     /// # Safety
     /// There is no value of this type.
-    pub(super) unsafe fn run(&self, _: &[LaneSlot], _: &[usize], _: usize) {
+    pub(crate) unsafe fn run(&self, _: &[LaneSlot], _: &[usize], _: usize) {
         match *self {}
     }
 }
 
 /// The interpreter for lanes of so many bytes, if there is one for these vectors.
-pub(super) fn interpreter(bytes: usize, vectors: Vectors) -> Option<Interpreter> {
+pub(crate) fn interpreter(bytes: usize, vectors: Vectors) -> Option<Interpreter> {
     #[cfg(target_arch = "x86_64")]
     return match bytes {
         8 => vectors.pick([None, Some(x86::run_f64_avx2), Some(x86::run_f64_avx512)]),
@@ -155,7 +155,7 @@ pub(super) fn interpreter(bytes: usize, vectors: Vectors) -> Option<Interpreter>
 #[inline(always)]
 unsafe fn any(bools: *const u8, count: usize) -> bool {
     let words = bools.cast::<u64>();
-    // SAFETY: the caller's promise.
+    // SAFETY: R2, R4; promised by the caller for `count` bools, and whole words of them.
     (0..count / 8).fold(0, |all, at| all | unsafe { words.add(at).read_unaligned() }) != 0
 }
 
@@ -169,7 +169,7 @@ macro_rules! codes {
     ) => {
         /// What an operation does to the accumulator `a`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Opcode {
+        pub(crate) enum Opcode {
             /// a where x is true, else y.
             Keep,
             /// y where x is true, else a.
@@ -190,7 +190,7 @@ macro_rules! codes {
 
         impl Opcode {
             /// What it does with its slots.
-            pub(super) fn kind(self) -> OperandKind {
+            pub(crate) fn kind(self) -> OperandKind {
                 match self {
                     Self::LookUp $(| Self::$alone)* => OperandKind::Alone,
                     Self::Keep | Self::Replace | Self::AddProducts $(| Self::$both)* => OperandKind::Both,
@@ -214,7 +214,8 @@ macro_rules! codes {
             slots: &[LaneSlot],
             at: usize,
         ) {
-            // SAFETY: the promises; with `SOME` only elements of the tail are touched.
+            // SAFETY: R1, R2, R4, R5, R7; `check_slots` has compared what operations name, and with `SOME`
+            // only elements of the tail are touched.
             unsafe {
                 // Where the pass is in a slot. There are many operations: no product, no check.
                 let place = |slot: u32, at: usize| {
@@ -447,7 +448,7 @@ mod x86 {
     ) {
         const { assert!(N * size_of::<V>() <= PASS && FEW <= N, "a pass has its bytes") };
         let mut at = 0;
-        // SAFETY: the promises; passes end before `count`, the last ones by their tails.
+        // SAFETY: R2, R4, R5, R7; passes end before `count`, the last ones by their tails.
         unsafe {
             let all = [V::tail(V::LANES); N];
             while at + N * V::LANES <= count {
@@ -493,13 +494,13 @@ mod x86 {
             /// # Safety
             /// Promises of the interpreter.
             #[target_feature(enable = $features)]
-            pub(super) unsafe fn $name(
+            pub(crate) unsafe fn $name(
                 bytecode: &[BytecodeOp],
                 slots: &[LaneSlot],
                 prefetch_streams: &[usize],
                 count: usize,
             ) {
-                // SAFETY: the promises are the caller's.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { run::<$vector, $n>(bytecode, slots, prefetch_streams, count) }
             }
         )*};

@@ -75,7 +75,7 @@ macro_rules! same_on_all {
     ($($name:ident($($other:ident),*) = $instruction:expr;)*) => {$(
         #[inline(always)]
         unsafe fn $name(self, $($other: Self),*) -> Self {
-            // SAFETY: promise 1.
+            // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
             unsafe { $instruction(self, $($other),*) }
         }
     )*};
@@ -86,7 +86,7 @@ macro_rules! on_bits {
     ($to:ident, $back:ident; $($name:ident = $instruction:ident;)*) => {$(
         #[inline(always)]
         unsafe fn $name(self, other: Self) -> Self {
-            // SAFETY: promise 1.
+            // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
             unsafe { $back($instruction($to(self), $to(other))) }
         }
     )*};
@@ -97,7 +97,7 @@ macro_rules! compare {
     ($instruction:ident, $other:ident; $($name:ident = $how:ident;)*) => {$(
         #[inline(always)]
         unsafe fn $name(self, other: Self) -> Self::Mask {
-            // SAFETY: promise 1.
+            // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
             unsafe { $instruction::<$how>(self, other) }
         }
     )*};
@@ -109,7 +109,7 @@ macro_rules! by_selection {
     ($least:ident, $most:ident, $unordered:expr, $nan:expr) => {
         #[inline(always)]
         unsafe fn min(self, other: Self) -> Self {
-            // SAFETY: promise 1.
+            // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
             unsafe {
                 let least = self.or(other).where_else(self.eq(other), $least(self, other));
                 self.where_else($unordered(self), least)
@@ -118,7 +118,7 @@ macro_rules! by_selection {
 
         #[inline(always)]
         unsafe fn max(self, other: Self) -> Self {
-            // SAFETY: promise 1.
+            // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
             unsafe {
                 let most = self.and(other).where_else(self.eq(other), $most(self, other));
                 self.where_else($unordered(self), most)
@@ -127,19 +127,19 @@ macro_rules! by_selection {
 
         #[inline(always)]
         unsafe fn at_most(self, other: Self) -> Self {
-            // SAFETY: promise 1.
+            // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
             unsafe { $least(other, self) }
         }
 
         #[inline(always)]
         unsafe fn at_least(self, other: Self) -> Self {
-            // SAFETY: promise 1.
+            // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
             unsafe { $most(other, self) }
         }
 
         #[inline(always)]
         unsafe fn canonical(self) -> Self {
-            // SAFETY: promise 1.
+            // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
             unsafe { $nan.where_else($unordered(self), self) }
         }
     };
@@ -161,7 +161,7 @@ macro_rules! avx512 {
 
             #[inline(always)]
             unsafe fn zero() -> Self {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { $zero() }
             }
 
@@ -172,31 +172,31 @@ macro_rules! avx512 {
 
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe { $load(from.cast()) }
             }
 
             #[inline(always)]
             unsafe fn load_some(from: *const u8, tail: $mask) -> Self {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe { $some(tail, from.cast()) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut u8) {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe { $store(to.cast(), self) }
             }
 
             #[inline(always)]
             unsafe fn stream(self, to: *mut u8) {
-                // SAFETY: promises 1 and 2, and the place is aligned.
+                // SAFETY: R1, R2, R7; the place is that of a line, as `LaneSlot::non_temporal` says.
                 unsafe { $stream(to.cast(), self) }
             }
 
             #[inline(always)]
             unsafe fn store_some(self, to: *mut u8, tail: $mask) {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe { $store_some(to.cast(), tail, self) }
             }
 
@@ -216,7 +216,7 @@ macro_rules! avx512 {
 
             #[inline(always)]
             unsafe fn neg(self) -> Self {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { self.xor($set($sign)) }
             }
 
@@ -234,7 +234,7 @@ macro_rules! avx512 {
 
             #[inline(always)]
             unsafe fn look_up(self, table: &[u64]) -> Self {
-                // SAFETY: promise 1; places are at most the last one.
+                // SAFETY: R2, R7; places are at most the last one, and `interpreter` chooses by detected vectors.
                 unsafe {
                     let last = _mm512_set1_epi64((table.len() - 1).cast_signed() as i64);
                     let place = _mm512_min_epu64($to(self), last);
@@ -251,20 +251,20 @@ macro_rules! avx512 {
 
             #[inline(always)]
             unsafe fn same(self, other: Self) -> $mask {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { $same($to(self), $to(other)) }
             }
 
             #[inline(always)]
             unsafe fn where_else(self, mask: $mask, other: Self) -> Self {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { $blend(mask, other, self) }
             }
 
             #[inline(always)]
             #[allow(clippy::cast_possible_truncation, reason = "one bit for each lane")]
             unsafe fn load_mask(from: *const u8) -> $mask {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe {
                     let bytes = bools::read_some::<$lanes>(from);
                     _mm_test_epi8_mask(bytes, bytes) as $mask
@@ -273,7 +273,7 @@ macro_rules! avx512 {
 
             #[inline(always)]
             unsafe fn store_mask(mask: $mask, to: *mut u8) {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe { bools::write_some::<$lanes>(_mm_maskz_set1_epi8(mask.into(), 1), to) }
             }
         }
@@ -310,7 +310,7 @@ mod bools {
     /// Promises 1 and 2 of a vector of so many lanes.
     #[inline(always)]
     pub(super) unsafe fn read_some<const LANES: usize>(from: *const u8) -> __m128i {
-        // SAFETY: the caller's.
+        // SAFETY: R1, R2, R4, R7; promised by the caller for as many lanes.
         unsafe {
             match LANES {
                 16 => _mm_loadu_si128(from.cast()),
@@ -324,7 +324,7 @@ mod bools {
     /// Promises 1 and 2 of a vector of so many lanes.
     #[inline(always)]
     pub(super) unsafe fn write_some<const LANES: usize>(bytes: __m128i, to: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: R1, R2, R4, R7; promised by the caller for as many lanes.
         unsafe {
             match LANES {
                 16 => _mm_storeu_si128(to.cast(), bytes),
@@ -352,45 +352,45 @@ macro_rules! avx2 {
 
             #[inline(always)]
             unsafe fn zero() -> Self {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { $zero() }
             }
 
             #[inline(always)]
             #[allow(clippy::cast_possible_truncation, reason = "at most the lanes of a vector")]
             unsafe fn tail(count: usize) -> __m256i {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { $above($count(count.min($lanes) as _), $numbers) }
             }
 
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe { $load(from.cast()) }
             }
 
             #[inline(always)]
             unsafe fn load_some(from: *const u8, tail: __m256i) -> Self {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe { $some(from.cast(), tail) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut u8) {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe { $store(to.cast(), self) }
             }
 
             #[inline(always)]
             unsafe fn stream(self, to: *mut u8) {
-                // SAFETY: promises 1 and 2, and the place is aligned.
+                // SAFETY: R1, R2, R7; the place is that of a line, as `LaneSlot::non_temporal` says.
                 unsafe { $stream(to.cast(), self) }
             }
 
             #[inline(always)]
             unsafe fn store_some(self, to: *mut u8, tail: __m256i) {
                 // Stores with masks are slow on some processors, even of all lanes or none.
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe {
                     match _mm256_movemask_epi8(tail) {
                         -1 => $store(to.cast(), self),
@@ -415,13 +415,13 @@ macro_rules! avx2 {
 
             #[inline(always)]
             unsafe fn neg(self) -> Self {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { self.xor($set(-0.0)) }
             }
 
             #[inline(always)]
             unsafe fn abs(self) -> Self {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { $and_not($set(-0.0), self) }
             }
 
@@ -439,7 +439,7 @@ macro_rules! avx2 {
 
             #[inline(always)]
             unsafe fn look_up(self, table: &[u64]) -> Self {
-                // SAFETY: promise 1; places are at most the last one.
+                // SAFETY: R2, R7; places are at most the last one, and `interpreter` chooses by detected vectors.
                 unsafe {
                     let sign = _mm256_set1_epi64x(i64::MIN);
                     let last = _mm256_set1_epi64x((table.len() - 1).cast_signed() as i64);
@@ -463,19 +463,19 @@ macro_rules! avx2 {
 
             #[inline(always)]
             unsafe fn same(self, other: Self) -> Self {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { $back($same($to(self), $to(other))) }
             }
 
             #[inline(always)]
             unsafe fn where_else(self, mask: Self, other: Self) -> Self {
-                // SAFETY: promise 1.
+                // SAFETY: R7; `interpreter` chooses functions by the vectors that were detected.
                 unsafe { $blend(other, self, mask) }
             }
 
             #[inline(always)]
             unsafe fn load_mask(from: *const u8) -> Self {
-                // SAFETY: promises 1 and 2.
+                // SAFETY: R1, R2, R4, R7; the pass ends before the block, or its tail does.
                 unsafe {
                     let lanes = $widen(bools::read_some::<$lanes>(from));
                     $back($above(lanes, _mm256_setzero_si256()))
@@ -484,7 +484,8 @@ macro_rules! avx2 {
 
             #[inline(always)]
             unsafe fn store_mask(mask: Self, to: *mut u8) {
-                // SAFETY: promises 1 and 2. Masks are all ones or zeros, which saturate to -1, 0.
+                // SAFETY: R2, R4, R7; a block of bools has whole chunks. Masks are all ones or zeros, which
+                // saturate to -1, 0.
                 unsafe {
                     let halves = $to(mask);
                     let (low, high) =
@@ -503,7 +504,7 @@ macro_rules! avx2 {
 /// Promise 1 of a vector.
 #[inline(always)]
 unsafe fn pack_four(low: __m128i, high: __m128i) -> __m128i {
-    // SAFETY: the caller's.
+    // SAFETY: R1, R2, R4, R7; promised by the caller for as many lanes.
     unsafe {
         // Halves of an eight-byte mask are masks: each second one will do.
         let halves = _mm_shuffle_ps::<0x88>(_mm_castsi128_ps(low), _mm_castsi128_ps(high));
@@ -518,7 +519,7 @@ unsafe fn pack_four(low: __m128i, high: __m128i) -> __m128i {
 /// Promise 1 of a vector.
 #[inline(always)]
 unsafe fn pack_eight(low: __m128i, high: __m128i) -> __m128i {
-    // SAFETY: the caller's.
+    // SAFETY: R1, R2, R4, R7; promised by the caller for as many lanes.
     unsafe { _mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128()) }
 }
 

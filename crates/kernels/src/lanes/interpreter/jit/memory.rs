@@ -8,9 +8,9 @@ pub(super) struct ExecutablePages {
     bytes: usize,
 }
 
-// SAFETY: it is not written any more once it exists.
+// SAFETY: R8; no method writes the pages once they exist.
 unsafe impl Send for ExecutablePages {}
-// SAFETY: the same.
+// SAFETY: R8; no method writes the pages once they exist.
 unsafe impl Sync for ExecutablePages {}
 
 impl ExecutablePages {
@@ -19,13 +19,13 @@ impl ExecutablePages {
         let bytes = code.len();
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: asks for new pages and touches no others.
+        // SAFETY: R8; a new anonymous mapping touches nothing that exists.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
         if start == libc::MAP_FAILED {
             return None;
         }
         let pages = Self { start: NonNull::new(start.cast())?, bytes };
-        // SAFETY: the pages are ours, and have room for so many bytes.
+        // SAFETY: R4, R8; the pages are mapped with the length of the code, and run only after this.
         let fixed = unsafe {
             code.as_ptr().copy_to_nonoverlapping(pages.start.as_ptr(), bytes);
             libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_EXEC)
@@ -46,7 +46,7 @@ impl ExecutablePages {
 
 impl Drop for ExecutablePages {
     fn drop(&mut self) {
-        // SAFETY: these pages are ours, and the code is not run any more.
+        // SAFETY: R8; start and length are those of the mapping, and private.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! The caller promises what it promises to an [`Interpreter`](super::Interpreter).
 
-#![allow(unsafe_code, reason = "runs machine code; see the promises of an interpreter")]
+#![allow(unsafe_code, reason = "machine code is a kernel")]
 
 mod arithmetic;
 mod assembler;
@@ -42,7 +42,7 @@ const BYTES_MAX: usize = 48 << 10;
 
 /// Bytecode as machine code.
 #[derive(Clone)]
-pub(in crate::lanes) struct JitCode {
+pub(crate) struct JitCode {
     code: Arc<ExecutablePages>,
     run: JitFunction,
 }
@@ -53,11 +53,7 @@ type JitFunction = unsafe extern "sysv64" fn(*const LaneSlot, usize, *const usiz
 impl JitCode {
     /// Makes machine code of operations on lanes of so many bytes; none if there is no code for one
     /// of them or for these vectors, or the system has no memory for code.
-    pub(in crate::lanes) fn new(
-        bytecode: &[BytecodeOp],
-        lane: usize,
-        vectors: Vectors,
-    ) -> Option<Self> {
+    pub(crate) fn new(bytecode: &[BytecodeOp], lane: usize, vectors: Vectors) -> Option<Self> {
         let form = vectors.pick([None, Some(VectorEncoding::Vex), Some(VectorEncoding::Evex)])?;
         if bytecode.iter().flat_map(BytecodeOp::named).any(|slot| slot >= SLOTS_MAX) {
             return None;
@@ -68,7 +64,7 @@ impl JitCode {
             (code.len() <= BYTES_MAX).then_some(code)
         })?;
         let code = Arc::new(ExecutablePages::new(&code)?);
-        // SAFETY: the code is a function of this type from its first byte on, and lives as long as
+        // SAFETY: R8; tests compare the code of every opcode with the interpreter, and it lives as long as
         // `code` does.
         let run = unsafe { std::mem::transmute::<*const u8, JitFunction>(code.start()) };
         Some(Self { code, run })
@@ -79,13 +75,8 @@ impl JitCode {
     ///
     /// # Safety
     /// The promises of an [`Interpreter`](super::Interpreter).
-    pub(in crate::lanes) unsafe fn run(
-        &self,
-        slots: &[LaneSlot],
-        prefetch_streams: &[usize],
-        count: usize,
-    ) {
-        // SAFETY: the caller's.
+    pub(crate) unsafe fn run(&self, slots: &[LaneSlot], prefetch_streams: &[usize], count: usize) {
+        // SAFETY: R1, R2, R4, R5, R7, R8; `check_slots` has compared what operations name.
         unsafe {
             (self.run)(slots.as_ptr(), count, prefetch_streams.as_ptr(), prefetch_streams.len())
         }
