@@ -420,6 +420,12 @@ impl Array {
         py: Python<'_>,
         others: Vec<Bound<'_, Self>>,
     ) -> PyResult<()> {
+        if others.is_empty() {
+            return match finish(slf.get().inner.begin())? {
+                None => Ok(()),
+                Some(rest) => slowly(py, std::slice::from_ref(slf), move || rest.finish()),
+            };
+        }
         let mut all = vec![slf.clone()];
         all.extend(others);
         let arrays: Vec<&array::Array> = all.iter().map(|one| &one.get().inner).collect();
