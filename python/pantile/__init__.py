@@ -66,6 +66,7 @@ from ._halo_exchange import HaloExchange
 from ._halos import Halo, halos
 from ._info import __array_namespace_info__
 from ._interchange import from_distarray, from_dlpack
+from ._local import from_locals
 from ._partitioned import from_partitioned
 from ._io import from_callback, load, save
 from ._mesh import Mesh
@@ -91,7 +92,7 @@ __all__ = [
     "complex64", "compute", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero",
     "cumulative_prod", "cumulative_sum", "dap", "diff", "Distribution", "divide", "e", "empty",
     "empty_like", "equal", "erf", "exp", "expand_dims", "expm1", "eye", "finfo", "flip", "float32",
-    "float64", "floor", "floor_divide", "from_callback", "from_distarray", "from_dlpack", "from_partitioned", "full", "full_like",
+    "float64", "floor", "floor_divide", "from_callback", "from_distarray", "from_dlpack", "from_locals", "from_partitioned", "full", "full_like",
     "greater", "greater_equal", "hosted_ranks", "hypot", "iinfo", "imag", "inf", "init", "int16",
     "int32", "int64", "int8", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal",
     "linspace", "load", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from . import _core, _cuts
+from . import _core, _cuts, _local
 from ._mesh import Mesh, whole_numbers
 from ._terms import read as _read_terms
 from ._world import world as _world
@@ -210,6 +210,33 @@ class Distribution:
         """All ranks that have an element, in halos, too; several times where an axis wraps around."""
         return self._d.holders(self._index(index))
 
+    def local_of(self, rank: SupportsIndex, index: Any) -> Any:
+        """Where an element lies in a rank's memory, halos included; `None` if the rank has no room
+        for it.
+
+        `index` is a whole number for one axis, or one for each axis; with arrays of them for each
+        axis the answers are arrays, too, and -1 stands for what the rank does not have.
+
+        >>> import numpy as np
+        >>> import pantile as pt
+        >>> d = pt.Distribution("6x4 on r=2: block(r) halo 1, whole")
+        >>> d.local_of(1, (3, 2)), d.local_of(1, (0, 2))
+        ((1, 2), None)
+        >>> pt.Distribution("10 on r=3: cyclic(r, 2)").local_of(0, np.arange(10))
+        array([ 0,  1, -1, -1, -1, -1,  2,  3, -1, -1])
+        """
+        return _local.local_of(self, _rank(rank), index)
+
+    def global_of(self, rank: SupportsIndex, local: Any) -> Any:
+        """The index of the element at a place in a rank's memory: `local_of` the other way round.
+
+        >>> import numpy as np
+        >>> import pantile as pt
+        >>> pt.Distribution("10 on r=3: cyclic(r, 2)").global_of(0, np.arange(4))
+        array([0, 1, 6, 7])
+        """
+        return _local.global_of(self, _rank(rank), local)
+
     def _index(self, index: Any) -> list[int]:
         given = list(index) if isinstance(index, (tuple, list, np.ndarray)) else [index]
         found = [operator.index(one) for one in given]
@@ -375,7 +402,7 @@ def _for_arrays(dist: Distribution, shape: tuple[int, ...], world: _core.World) 
     """A distribution for an array of this shape, if arrays can live so."""
     if dist.shape != tuple(shape):
         raise ValueError(f"got a distribution of shape {dist.shape} for an array of shape {shape}")
-    why = dist._d.unfit(world.ranks)
+    why = dist._d.unfit(world.max_ranks)
     if why is not None:
         raise ValueError(f"arrays cannot live as {dist.text!r} says: {why}")
     if not shape:  # a single element is everywhere

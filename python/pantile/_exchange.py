@@ -100,7 +100,7 @@ def _tiles(array: Array, dims: list[Any]) -> dict[int, np.ndarray] | None:
     from ._dist import Distribution
 
     dealt = any(dim.get("dist_type") == "u" for dim in dims[0])
-    if dealt or len(dims) > array._h.world.ranks:
+    if dealt or len(dims) > array._h.world.max_ranks:
         return None
     # The outer padding of a ring belongs to the ranks at its ends, and is filled already.
     open_ends = [

@@ -16,7 +16,7 @@ from ._array import Array
 from ._creation import asarray
 from ._exchange import owned_of, positions_of
 from ._sections import capsule
-from ._world import world
+from ._world import records_of_all, world
 
 #: Arrays with fewer elements live whole on every rank, unless somebody says otherwise.
 FEW = 4096
@@ -42,9 +42,10 @@ def from_distarray(objects: Any, /) -> Array:
 
     Section i lives on rank i, and its memory is the array's: what others write is seen by what is
     computed later, what is assigned to the array is seen by them once it is computed. Memory that is
-    not row-major, or is labelled in another order, is copied to be computed with, every time; so is
-    that of more sections than there are ranks, which then live in blocks. (Under MPI those are
-    copied for good.) Memory that can only be read makes an array that nobody can assign to.
+    not row-major, or is labelled in another order, is copied to be computed with, every time. Ranks
+    that are missing are made where ranks are threads of this process, up to 4,096; the memory of more
+    sections than that is copied every time, too, and then lives in blocks. (Under MPI that of more
+    sections than processes is copied for good.) Memory that can only be read makes an array that nobody can assign to.
 
     Padding between sections is not part of the array: `a.exchange()` fills it. The outer padding of
     an axis is, also if that is periodic.
@@ -127,7 +128,7 @@ def brought(parts: Callable[[], list[Part]], name: str, ordered: bool = True) ->
     assert dtype is not None  # every section that passed has a buffer
     alone = len(records) == 1
     memories = [here[i][0] if alone or rank == _me(ours) else None for rank, i in owners]
-    in_place = len(every) <= ours.ranks and (
+    in_place = len(every) <= ours.max_ranks and (
         alone or all(rank == i for i, (rank, _) in enumerate(owners))
     )
     if in_place:
@@ -146,33 +147,16 @@ def _told(
     ours: _core.World, name: str, parts: Callable[[], list[Part]]
 ) -> tuple[list[Part], list[tuple[Any, ...]]]:
     """The sections that are here, and what every process says: its sections without memory, which
-    of them can only be read, and the type of elements. What goes wrong on one process is an error on
-    all of them."""
-    problem: Exception | None = None
+    of them can only be read, and the type of elements."""
     given: list[Part] = []
-    try:
-        given = parts()
-    except Exception as error:
-        problem = error
-    flags = [one.memory is not None and not one.memory.flags.writeable for one in given]
-    dtype = next((str(one.memory.dtype) for one in given if one.memory is not None), None)
-    record: tuple[Any, ...] = ([one.about for one in given], flags, dtype)
-    if len(ours.hosted) == ours.ranks:
-        if problem is not None:
-            raise problem
-        return given, [record]
-    try:
-        said = pickle.dumps((None if problem is None else str(problem), record))
-    except Exception as error:
-        problem = TypeError(f"{name}: {error}")
-        said = pickle.dumps((str(problem), ([], [], None)))
-    heard = [pickle.loads(one) for one in ours.gather(name, said)]
-    if problem is not None:
-        raise problem
-    for rank, (words, _) in enumerate(heard):
-        if words is not None:
-            raise RuntimeError(f"{name} failed elsewhere; rank {rank} says why: {words}")
-    return given, [record for _, record in heard]
+
+    def record() -> tuple[Any, ...]:
+        given.extend(parts())
+        flags = [one.memory is not None and not one.memory.flags.writeable for one in given]
+        dtype = next((str(one.memory.dtype) for one in given if one.memory is not None), None)
+        return [one.about for one in given], flags, dtype
+
+    return given, records_of_all(ours, name, record)
 
 
 def _given_by_all(records: list[tuple[Any, ...]]) -> bool:

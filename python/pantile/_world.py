@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import operator
 import os
+import pickle
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from . import _core
 from ._seat import seated
+
+T = TypeVar("T")
 
 _current: _core.World | None = None
 _processes = False
@@ -34,7 +39,8 @@ def init(
     `"EVEN"`) is how they cut loops: `"STATIC"`, `"SS"`, `"GSS"`, `"TSS"`, `"FAC2"`, `"TFSS"`,
     `"FISS"`, `"VISS"`, `"PLS"`, `"PSS"`, `"MSTATIC"`, `"MFSC"` or `"AUTO"`; the workers of a cluster
     are told when they are started.
-    Arrays made before belong to the world that was there before.
+    Arrays made before belong to the world that was there before. Where ranks are threads, a mesh that
+    names more of them makes those that are missing, up to 4,096.
 
     `cluster` is where a coordinator listens, `"HOST:PORT"`: the ranks are then on its workers, as many
     as these like to host unless `ranks` (else `PANTILE_RANKS`) says how many. Arrays stay there, and
@@ -116,8 +122,34 @@ def world() -> _core.World:
     return _current
 
 
+def records_of_all(ours: _core.World, name: str, record: Callable[[], T]) -> list[T]:
+    """What a function gives on every process, by rank. What goes wrong on one of them is an error on
+    all."""
+    if len(ours.hosted) == ours.ranks:
+        return [record()]
+    problem, words, own = None, None, b""
+    try:
+        own = _pickled(name, record())
+    except Exception as error:
+        problem, words = error, str(error)
+    heard = [pickle.loads(one) for one in ours.gather(name, pickle.dumps((words, own)))]
+    if problem is not None:
+        raise problem
+    for rank, (words, _) in enumerate(heard):
+        if words is not None:
+            raise RuntimeError(f"{name} failed elsewhere; rank {rank} says why: {words}")
+    return [pickle.loads(own) for _, own in heard]
+
+
+def _pickled(name: str, record: Any) -> bytes:
+    try:
+        return pickle.dumps(record)
+    except Exception as error:
+        raise TypeError(f"{name}: {error}") from error
+
+
 def ranks() -> int:
-    """Number of ranks."""
+    """Number of ranks over which arrays are cut unless a mesh names others."""
     seat = seated()
     return world().ranks if seat is None else seat.size
 

@@ -67,6 +67,29 @@ def sections():
         np.testing.assert_array_equal(own["buffer"], expected[places])
 
 
+def tiles():
+    """Every process gives what it has; what is wrong on one is an error on all."""
+    own = np.arange(ME + 1.0) + 10 * ME
+    whole = np.concatenate([np.arange(r + 1.0) + 10 * r for r in range(ALL)])
+    for given in (own, [own], {ME: own}):
+        array = pt.from_locals(given)
+        same(array, whole)
+        np.testing.assert_array_equal(array.section(ME).data, own)
+    dist = pt.Distribution(ALL, pt.Mesh(ALL), [pt.Cyclic("x")])
+    same(pt.from_locals([[ME]], dist), np.arange(ALL))
+    copies = pt.Distribution(2, pt.Mesh(ALL), [pt.Whole()])
+    same(pt.from_locals([5, 6], copies) if ALL == 1 else pt.from_locals(np.array([5, 6]), copies), [5, 6])
+    wrong = [[np.arange(2)] * 2, np.zeros((2, 2)), np.zeros(1, "int8"), np.array("a"), {ALL: np.zeros(1)}]
+    cases = [(lambda one=one: pt.from_locals(one if ME == 1 else own)) for one in wrong]
+    for work in [*cases, lambda: pt.from_locals(np.full(2, ME), copies)] if ALL > 1 else []:
+        try:
+            work()
+        except (ValueError, TypeError, RuntimeError) as error:
+            assert "from_locals" in str(error), error
+        else:
+            raise AssertionError("it went well")
+
+
 def other_numbers():
     """More sections than processes, fewer, and the same list everywhere."""
     whole = np.arange(24.0).reshape(12, 2)
@@ -160,6 +183,7 @@ def mistakes():
 
 if __name__ == "__main__":
     sections()
+    tiles()
     other_numbers()
     out()
     mistakes()

@@ -10,6 +10,7 @@ import pytest
 
 import pantile as pt
 from conftest import same, seeds
+from pantile._world import world
 
 DATA = json.loads(Path(__file__).with_name("data").joinpath("protocol.json").read_text())
 
@@ -364,10 +365,10 @@ def test_a_single_element_is_everywhere():
 
 
 def test_arrays_that_cannot_live_so():
-    ranks = pt.ranks()
-    many, mesh = pt.Mesh(ranks + 1), pt.Mesh((2,))
+    ranks, most = pt.ranks(), world().max_ranks
+    many, mesh = pt.Mesh(most + 1), pt.Mesh((2,))
     for dist, words in [
-        (pt.Distribution(6, many, [pt.Block("x")]), f"rank {ranks}"),
+        (pt.Distribution(6, many, [pt.Block("x")]), f"rank {most}"),
         (pt.Distribution(6, pt.Mesh(2), [pt.Whole()], terms="x"), "terms of a sum"),
         (pt.Distribution("6 on r=1: boxes [0:6]"), "boxes"),
         (pt.Distribution(6, pt.Mesh(1), [pt.Indexed("x", [[0, 1, 2]])]), "nobody has index 3"),

@@ -67,6 +67,34 @@ assert a.sum(axis=0).gather().tolist() == [3.0 * {ranks}] * 10
     )
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_sections_make_thousands_of_ranks(ranks):
+    run(
+        ranks,
+        """
+import numpy as np
+
+def parts(count):
+    def part(i):
+        dim = {{"dist_type": "b", "size": 3 * count, "proc_grid_size": count, "proc_grid_rank": i,
+               "start": 3 * i, "stop": 3 * i + 3}}
+        return {{"__version__": "0.10.0", "buffer": np.full(3, i), "dim_data": (dim,)}}
+    return [part(i) for i in range(count)]
+
+small, given = pt.arange(5), parts(4096)
+a = pt.from_distarray(given)
+assert pt.ranks() == {ranks} and len(a.sections) == 4096
+for i in (0, 1, 2048, 4095):
+    assert np.shares_memory(a.sections[i].data, given[i]["buffer"])
+assert int(a.sum()) == 3 * sum(range(4096))
+# What names no such ranks stays cheap.
+assert (small + 1).tolist() == [1, 2, 3, 4, 5] and len(small.sections) == {ranks}
+more = pt.from_distarray(parts(4097))
+assert len(more.sections) == {ranks} and int(more.sum()) == int(a.sum()) + 3 * 4096
+""",
+    )
+
+
 def test_more_ranks_are_refused():
     script = START.format(ranks=4097)
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -10,7 +10,7 @@ use pantile_ir::{Env, Program, Type};
 
 use super::fault::Fault;
 use super::graph::Keys;
-use super::node::{HostedTiles, Node, Stored, lock};
+use super::node::{Node, Stored, lock};
 use super::{Array, Operand, Session, here};
 
 impl Session {
@@ -46,14 +46,21 @@ impl Session {
             let (name, takes, got) = (&entry.name, types.len(), arguments.len());
             return Err(wrong(format!("@{name} takes {takes} arguments, got {got}")));
         }
+        // Numbers are everywhere, so for which ranks the program is must be known first.
+        let ranks = arguments.iter().map(|argument| match argument {
+            Operand::Array(array) => lock(&array.base).ranks(),
+            Operand::Number(_) => 0,
+        });
+        let ranks = ranks.max().unwrap_or(0);
         let (mut nodes, mut given, mut lent) = (Vec::new(), Vec::new(), Vec::new());
         for (ty, argument) in types.into_iter().zip(arguments) {
-            let (node, given_type, home) = self.argument(ty, argument)?;
+            let (node, given_type, home) = self.argument(ty, argument, ranks)?;
             nodes.push(node);
             given.push(given_type);
             lent.push(Lent { home, spent: false });
         }
-        let setting = Setting { arguments: Some(given), lent: Some(lent), ..self.setting() };
+        let setting =
+            Setting { arguments: Some(given), lent: Some(lent), ..self.setting_for(ranks) };
         let recipe = Recipe::Program(Arc::new(program.clone()), Box::new(setting));
         self.check_process()?;
         let _turn = lock(&self.inner.evaluation_lock);
@@ -66,6 +73,7 @@ impl Session {
         &self,
         ty: &Type,
         argument: &Operand,
+        ranks: usize,
     ) -> Result<(Arc<Node>, Type, pantile_geometry::Distribution), Fault> {
         let place = here();
         let scalar = !matches!(ty, Type::Array(_));
@@ -75,7 +83,7 @@ impl Session {
             Operand::Number(number) => number.array(&self.dist("copies"), dtype, &place),
         };
         let array = match scalar {
-            true => array.cast(dtype).replicate(),
+            true => array.cast(dtype).replicate_on(ranks),
             false => array,
         };
         let node = array.node(&place);
@@ -86,7 +94,7 @@ impl Session {
             return Err(Fault::new("the argument has no elements", place));
         };
         if scalar {
-            let home = home_of(ty, &self.setting())?;
+            let home = home_of(ty, &self.setting_for(ranks))?;
             return Ok((Arc::clone(&node), ty.clone(), home));
         }
         let text = stored.home.plain.to_string();
@@ -137,7 +145,7 @@ impl Session {
                 let ty = Type::array(home.plain.shape(), dtype);
                 let (deferred_frees, home) =
                     (Arc::clone(&self.inner.deferred_frees), Arc::clone(home));
-                let stored = Stored { id, home, tiles: HostedTiles::default(), deferred_frees };
+                let stored = Stored { id, home, tiles: None, deferred_frees };
                 Array::of(self, Node::kept(ty, place.clone(), stored))
             })
             .collect())

@@ -78,14 +78,14 @@ impl Session {
         let program = Program { functions, aliases: Vec::new() };
         let mut lent = Vec::new();
         for (node, _) in parameters {
-            let home = lower::home_of(&node.ty, &self.setting())?;
+            let home = lower::home_of(&node.ty, &self.setting_for(graph.ranks))?;
             lent.push(Lent { home, spent: false });
         }
         lent.extend(graph.leaves.iter().zip(&liveness.donated).filter_map(|(leaf, donated)| {
             let stored = lock(&leaf.stored);
             Some(Lent { home: stored.as_ref()?.home.room.clone(), spent: *donated })
         }));
-        let setting = Setting { lent: Some(lent), ..self.setting() };
+        let setting = Setting { lent: Some(lent), ..self.setting_for(graph.ranks) };
         self.made_of(Recipe::Program(Arc::new(program), Box::new(setting)), !parameters.is_empty())
     }
 
@@ -103,8 +103,9 @@ impl Session {
         });
         let homes = homes.collect();
         let inline = executable.runs_inline();
-        let ranks = self.inner.hosted.iter().filter(|_| self.inner.in_process);
-        let needed = ranks.map(|rank| executable.needed_bytes(*rank));
+        let hosted = self.hosted_among(executable.ranks);
+        let needed = hosted.iter().filter(|_| self.inner.in_process);
+        let needed = needed.map(|rank| executable.needed_bytes(*rank));
         let needed = needed.fold(0usize, usize::saturating_add);
         let total = executable.total_bytes();
         Ok(CachedProgram {

@@ -7,14 +7,16 @@ use pantile_ir::{Env, Op, Place, Random, Scalar, Type};
 
 use super::error::ArrayError;
 use super::fault::Fault;
-use super::node::Node;
+use super::node::{Node, lock};
 use super::{Array, Number, Session, here};
 
 impl Session {
     /// The type of an array that is made in this world.
     pub(crate) fn made_type(&self, shape: &[usize], dtype: DType) -> Type {
         let Type::Array(array) = Type::array(shape, dtype) else { unreachable!("it is an array") };
-        Type::Array(array.placed(self.dist.as_ref().map(|text| Env::Spread(text.to_string()))))
+        Type::Array(
+            array.placed(self.placement.as_ref().map(|one| Env::Spread(one.text.to_string()))),
+        )
     }
 
     fn constant(value: Scalar, place: &Place) -> Arc<Node> {
@@ -23,7 +25,11 @@ impl Session {
     }
 
     fn make(&self, op: Op, operands: Vec<Arc<Node>>, ty: Type, place: Place) -> Array {
-        Array::record(self, op, operands, Ok(ty), place)
+        let named = self.named_ranks();
+        let ranks = *named.as_ref().unwrap_or(&0);
+        let array = Array::record(self, op, operands, named.map(|_| ty), place);
+        lock(&array.base).need_ranks(ranks);
+        array
     }
 
     /// The same number everywhere, with elements of a type.

@@ -1,13 +1,14 @@
 //! Why an array cannot be, before it is known where that was written.
 
 use std::fmt;
+use std::sync::Arc;
 
 use pantile_ir::infer::{ShapeError, TypeError};
 use pantile_ir::lower::LowerErrorKind;
 use pantile_ir::{Binary, DType};
 
-use super::Number;
 use super::blocks::FARTHEST;
+use super::{Fault, Number};
 
 /// Why an array cannot be.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub(crate) enum ArrayError {
     MatMul(ShapeError),
     /// It cannot live there.
     Home(LowerErrorKind),
+    /// There are no ranks for the mesh that it names.
+    Ranks(Arc<Fault>),
     /// A condition is not of type bool.
     Condition { got: DType },
     /// A stencil does not fit its array.
@@ -58,6 +61,7 @@ impl fmt::Display for ArrayError {
             }
             Self::MatMul(error) => write!(f, "matmul: {error}"),
             Self::Home(error) => error.fmt(f),
+            Self::Ranks(fault) => f.write_str(&fault.message),
             Self::Condition { got } => write!(f, "got a condition of type {got}, expected bool"),
             Self::Stencil { shape, dtype } => write!(
                 f,

@@ -5,15 +5,15 @@ use std::sync::{Arc, MutexGuard};
 
 use pantile_comm::{CollectiveSignature, CommError};
 use pantile_engine::{ArrayId, Error, Job};
+use pantile_ir::Place;
 use pantile_ir::lower::Executable;
-use pantile_ir::{Place, Scalar};
 use pantile_plan::{Machine, Terrain};
 
 use super::compile_cache::CachedProgram;
 use super::fault::Fault;
-use super::graph::{Graph, Keys, Liveness};
+use super::graph::{Graph, Keys, Liveness, NodeList};
 use super::here;
-use super::node::{HostedTiles, Node, Stored, lock, two_worlds};
+use super::node::{Node, Stored, lock, two_worlds};
 use super::session::Session;
 
 /// A walk through the graph, valid until the next walk.
@@ -27,7 +27,7 @@ pub(crate) struct Walk {
 #[must_use]
 pub struct Evaluation {
     world: Session,
-    targets: Vec<Arc<Node>>,
+    targets: NodeList,
     walk: Option<Walk>,
 }
 
@@ -64,7 +64,7 @@ impl Session {
     /// Computes what these nodes stand for, and what others refer to on the way. `place` is the line
     /// that asks for elements.
     pub(crate) fn evaluate(&self, targets: &[Arc<Node>], place: &Place) -> Result<(), Fault> {
-        match self.begin(targets.to_vec())? {
+        match self.begin(targets.into())? {
             None => Ok(()),
             Some(rest) => rest.finish_at(place),
         }
@@ -72,8 +72,9 @@ impl Session {
 
     /// The same if that is quick: nothing has to be lowered, and no rank or caller to be waited for.
     /// Else what is left to do.
-    pub(crate) fn begin(&self, targets: Vec<Arc<Node>>) -> Result<Option<Evaluation>, Fault> {
-        let rest = |targets, walk| Ok(Some(Evaluation { world: self.clone(), targets, walk }));
+    pub(crate) fn begin(&self, targets: NodeList) -> Result<Option<Evaluation>, Fault> {
+        let rest =
+            |targets: NodeList, walk| Ok(Some(Evaluation { world: self.clone(), targets, walk }));
         let Some(evaluation_lock) = self.try_evaluation_lock() else { return rest(targets, None) };
         // This process has all ranks: no other process is asked, or told this line.
         let Some(walk) = self.walk(&targets, &Place::default())? else { return Ok(None) };
@@ -93,7 +94,7 @@ impl Session {
             return Ok(None);
         }
         let liveness = self.agreed(&graph, targets, place)?;
-        let keys = graph.keys(&self.setting(), &liveness);
+        let keys = graph.keys(&self.setting_for(graph.ranks), &liveness);
         Ok(Some(Walk { graph, liveness, keys }))
     }
 
@@ -108,7 +109,7 @@ impl Session {
             return None;
         }
         let idle = || self.inner.executor.try_lock().is_ok_and(|executor| executor.is_idle());
-        (self.inner.hosted.len() == self.inner.size && idle()).then_some(evaluation_lock)
+        (!self.inner.is_spread && idle()).then_some(evaluation_lock)
     }
 
     /// Waits for a program that still runs because its caller stopped waiting, and says so.
@@ -143,12 +144,12 @@ impl Session {
     ) -> Result<(), Fault> {
         self.check_no_comm(&cached.executable)?;
         graph.leaves.iter().for_each(|leaf| self.stage(leaf));
-        let ids: Vec<ArrayId> = cached.homes.iter().map(|_| self.inner.new_id()).collect();
+        let results = cached.homes.iter().map(|_| self.inner.new_id()).collect();
         let job = Arc::new(Job {
             key,
-            parameters: if cached.open { parameters_of(graph) } else { Vec::new() },
+            parameters: if cached.open { graph.numbers() } else { Vec::new() },
             arguments: graph.leaves.iter().zip(&liveness.donated).map(argument).collect(),
-            results: ids.clone(),
+            results,
             forget: self.inner.deferred_frees.take(),
             executable: Arc::clone(&cached.executable),
             recipe: Arc::clone(&cached.recipe),
@@ -162,10 +163,9 @@ impl Session {
         }
         // Also if the caller did not wait: the ranks come to the end of it.
         let outputs = graph.order.iter().zip(&liveness.outputs).filter(|(_, outputs)| **outputs);
-        for (((node, _), id), home) in outputs.zip(ids).zip(&cached.homes) {
+        for (((node, _), id), home) in outputs.zip(&job.results).zip(&cached.homes) {
             let (deferred_frees, home) = (Arc::clone(&self.inner.deferred_frees), Arc::clone(home));
-            *lock(&node.stored) =
-                Some(Stored { id, home, tiles: HostedTiles::default(), deferred_frees });
+            *lock(&node.stored) = Some(Stored { id: *id, home, tiles: None, deferred_frees });
             // What it was made of is not needed any more.
             let made = lock(&node.made).take();
             drop(made);
@@ -212,10 +212,10 @@ impl Session {
         place: &Place,
     ) -> Result<Liveness, Fault> {
         let mut liveness = graph.liveness(targets);
-        if self.ranks() > self.inner.hosted.len() {
+        if self.inner.is_spread {
             let plain = graph.target_liveness(targets);
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
-            let fingerprint = graph.keys(&self.setting(), &plain).whole as u64;
+            let fingerprint = graph.keys(&self.setting_for(graph.ranks), &plain).whole as u64;
             let (file, line) = (place.file.to_string().into(), place.line);
             // A process in no-comm mode must not leave the others waiting.
             let name = match self.inner.no_comm.load(Ordering::Relaxed) {
@@ -234,7 +234,7 @@ impl Session {
             agreed.map_err(|error| with_data(error, given))?;
             let needed = flags.split_off(liveness.outputs.len());
             liveness = Liveness {
-                outputs: flags,
+                outputs: flags.into(),
                 donated: needed.into_iter().map(|flag| !flag).collect(),
             };
         }
@@ -256,23 +256,27 @@ impl Session {
         &self,
         targets: &[Arc<Node>],
         ends: &dyn Fn(&Node) -> Result<bool, Fault>,
-    ) -> Result<Vec<Arc<Node>>, Fault> {
+    ) -> Result<NodeList, Fault> {
         let (entered, left) = (self.inner.new_mark(), self.inner.new_mark());
-        let mut order = Vec::new();
-        let mut stack: Vec<Arc<Node>> = targets.iter().rev().cloned().collect();
+        let mut order = NodeList::new();
+        let mut stack: NodeList = targets.iter().rev().cloned().collect();
         while let Some(node) = stack.pop() {
+            let mark = node.mark();
+            if mark == entered {
+                node.set_mark(left);
+                order.push(node);
+                continue;
+            }
+            if mark == left {
+                continue;
+            }
             if let Some(fault) = &node.fault {
                 return Err(fault.clone());
             }
             if node.is_stranger(&self.inner.deferred_frees) {
                 return Err(two_worlds(node.place.clone()));
             }
-            if ends(&node)? || node.mark() == left {
-                continue;
-            }
-            if node.mark() == entered {
-                node.set_mark(left);
-                order.push(node);
+            if ends(&node)? {
                 continue;
             }
             // It is met again when its operands are in order.
@@ -297,27 +301,25 @@ fn with_data(error: Error, given: Option<(u64, Place)>) -> Fault {
     fault
 }
 
-/// The values of the scalar parameters of a program.
-fn parameters_of(graph: &Graph) -> Vec<Scalar> {
-    graph.parameters().into_iter().map(|(_, value)| value).collect()
-}
-
 /// The name of a leaf; what is donated is not read any more.
 fn argument((leaf, donated): (&Arc<Node>, &bool)) -> ArrayId {
     let mut stored = lock(&leaf.stored);
     let Some(stored) = stored.as_mut() else { return ArrayId(0) };
     if *donated {
-        stored.tiles = HostedTiles::default();
+        stored.tiles = None;
     }
     stored.id
 }
 
 /// Programs start from arrays that are stored.
 pub(crate) fn ends(node: &Node) -> Result<bool, Fault> {
-    if node.is_block() {
-        let message = "this is any block, not one of them: it has no elements to look at, and no \
-                       meaning outside of the function that got it";
-        return Err(Fault::new(message, node.place.clone()));
+    if lock(&node.made).is_some() {
+        return Ok(false);
     }
-    Ok(node.is_stored())
+    if node.is_stored() {
+        return Ok(true);
+    }
+    let message = "this is any block, not one of them: it has no elements to look at, and no \
+                   meaning outside of the function that got it";
+    Err(Fault::new(message, node.place.clone()))
 }

@@ -7,7 +7,7 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_ir::Type;
 
 use super::fault::Fault;
-use super::node::{Home, HostedTiles, Node, Stored, lock};
+use super::node::{Home, Node, Stored, lock};
 use super::sections::owned_shape;
 use super::{Array, Session, elements, here};
 
@@ -42,13 +42,14 @@ impl Session {
         let ty = self.made_type(shape, dtype);
         let fault = |message: String| E::from(Fault::new(message, place.clone()));
         elements(shape).map_err(|error| fault(error.to_string()))?;
-        let home = pantile_ir::lower::home_of(&ty, &self.setting());
+        let ranks = self.named_ranks().map_err(|error| fault(error.to_string()))?;
+        let home = pantile_ir::lower::home_of(&ty, &self.setting_for(ranks));
         let home = home.map_err(|error| fault(error.kind.to_string()))?;
         let mut tiles = Vec::new();
-        for rank in &self.inner.hosted {
-            let given = tile(&home, *rank)?;
-            let here = home.mesh().position_of(*rank).is_some();
-            let expected = if here { owned_shape(&home, *rank).iter().product() } else { 0 };
+        for rank in self.hosted_of(&home).iter().copied() {
+            let given = tile(&home, rank)?;
+            let here = home.mesh().position_of(rank).is_some();
+            let expected = if here { owned_shape(&home, rank).iter().product() } else { 0 };
             if (given.len(), given.dtype()) != (expected, dtype) {
                 return Err(fault(format!(
                     "rank {rank}: got a tile of {} elements of {}, expected {expected} of {dtype}",
@@ -72,8 +73,8 @@ impl Session {
         drop(executor);
         put.map_err(Fault::from)?;
         let deferred_frees = Arc::clone(&self.inner.deferred_frees);
-        let (home, tiles) = (Home::new(home.clone(), home), HostedTiles::default());
-        let node = Node::kept(ty, place, Stored { id, home, tiles, deferred_frees });
+        let home = Home::new(home.clone(), home);
+        let node = Node::kept(ty, place, Stored { id, home, tiles: None, deferred_frees });
         Ok(Array::of(self, node))
     }
 
@@ -82,7 +83,7 @@ impl Session {
     /// is done where one process has all ranks.
     #[track_caller]
     pub fn expect_equal(&self, bytes: &[u8]) {
-        if self.inner.hosted.len() < self.inner.size {
+        if self.inner.is_spread {
             let mut given = lock(&self.inner.given);
             let before = given.as_ref().map_or(0, |(hash, _)| *hash);
             *given = Some((data_hash(before, bytes), here()));

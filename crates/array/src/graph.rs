@@ -6,28 +6,47 @@ use std::sync::Arc;
 
 use pantile_ir::lower::Setting;
 use pantile_ir::{Op, Scalar};
+use smallvec::SmallVec;
 
 use super::fault::Fault;
 use super::node::{Node, lock};
 use super::session::Session;
 
+/// Nodes in a list that is short as a rule.
+pub(crate) type NodeList = SmallVec<[Arc<Node>; 4]>;
+
 /// Nodes to compute, operands before users, and the stored arrays that they read.
 ///
 /// It is valid until the next walk: nodes know their numbers in it.
 pub(crate) struct Graph {
-    pub(crate) order: Vec<Arc<Node>>,
+    pub(crate) order: NodeList,
     /// In the order in which they are first read: the arguments of the program.
-    pub(crate) leaves: Vec<Arc<Node>>,
+    pub(crate) leaves: NodeList,
     /// The number of the walk: nodes that have it belong to this graph.
     pub(crate) mark: u64,
+    /// The ranks that the program needs at least: no node names a higher one.
+    pub(crate) ranks: usize,
+    /// For every node, how nodes of the graph use it.
+    uses: SmallVec<[NodeUse; 4]>,
+    /// For every leaf, how often nodes of the graph refer to it.
+    leaf_uses: SmallVec<[usize; 4]>,
+}
+
+/// How a graph uses one of its nodes.
+#[derive(Clone, Copy, Default)]
+struct NodeUse {
+    /// How often other nodes of the graph refer to it.
+    inside: usize,
+    /// It has no operands: computing it again costs less than keeping it.
+    cheap: bool,
 }
 
 /// Liveness of the nodes of a graph when its program has run.
 pub(crate) struct Liveness {
     /// For every node: it is an output, because it was asked for or is still referred to.
-    pub(crate) outputs: Vec<bool>,
+    pub(crate) outputs: SmallVec<[bool; 8]>,
     /// For every leaf: it is dead afterwards, so its memory is donated to the program.
-    pub(crate) donated: Vec<bool>,
+    pub(crate) donated: SmallVec<[bool; 8]>,
 }
 
 /// Numbers of leaves are told from those of nodes by this bit.
@@ -42,18 +61,28 @@ impl Session {
     ) -> Result<Graph, Fault> {
         let order = self.order(targets, ends)?;
         let mark = self.inner.new_mark();
-        let mut leaves: Vec<Arc<Node>> = Vec::new();
+        let (mut leaves, mut leaf_uses) = (NodeList::new(), SmallVec::new());
+        let mut uses: SmallVec<[NodeUse; 4]> = SmallVec::new();
         for (number, node) in order.iter().enumerate() {
             node.meet(mark, number as u64);
             let made = lock(&node.made);
-            for operand in made.iter().flat_map(|made| &made.operands) {
+            let operands = made.as_ref().map_or(&[][..], |made| &made.operands);
+            uses.push(NodeUse { inside: 0, cheap: operands.is_empty() });
+            for operand in operands {
                 // Nodes in order have been met before.
                 if operand.meet(mark, LEAF | leaves.len() as u64) {
                     leaves.push(Arc::clone(operand));
+                    leaf_uses.push(0);
+                }
+                match operand.number() {
+                    leaf if leaf & LEAF != 0 => leaf_uses[index(leaf ^ LEAF)] += 1,
+                    node => uses[index(node)].inside += 1,
                 }
             }
         }
-        Ok(Graph { order, leaves, mark })
+        // A node names no lower ranks than its operands do.
+        let ranks = targets.iter().map(|node| node.ranks()).max().unwrap_or(0);
+        Ok(Graph { order, leaves, mark, ranks, uses, leaf_uses })
     }
 }
 
@@ -62,29 +91,18 @@ impl Graph {
     pub(crate) fn target_liveness(&self, targets: &[Arc<Node>]) -> Liveness {
         let wanted = |node: &Arc<Node>| targets.iter().any(|target| Arc::ptr_eq(target, node));
         let outputs = self.order.iter().map(wanted).collect();
-        Liveness { outputs, donated: vec![false; self.leaves.len()] }
+        Liveness { outputs, donated: SmallVec::from_elem(false, self.leaves.len()) }
     }
 
     /// What is not referred to from outside is neither an output nor needed afterwards.
     pub(crate) fn liveness(&self, targets: &[Arc<Node>]) -> Liveness {
-        let mut inside = vec![0usize; self.order.len()];
-        let mut leaf_inside = vec![0usize; self.leaves.len()];
-        for node in &self.order {
-            for operand in lock(&node.made).iter().flat_map(|made| &made.operands) {
-                match operand.number() {
-                    leaf if leaf & LEAF != 0 => leaf_inside[index(leaf ^ LEAF)] += 1,
-                    node => inside[index(node)] += 1,
-                }
-            }
-        }
-        let outputs = self.order.iter().zip(inside).map(|(node, inside)| {
-            let wanted = targets.iter().filter(|target| Arc::ptr_eq(target, node)).count();
-            let cheap = lock(&node.made).as_ref().is_some_and(|made| made.operands.is_empty());
+        let outputs = self.order.iter().zip(&self.uses).map(|(node, used)| {
             // One reference is the list's own, and one that of the world to an element read.
-            let inside = 1 + inside + usize::from(node.is_pinned());
-            wanted > 0 || (Arc::strong_count(node) > inside && !cheap)
+            let inside = 1 + used.inside + usize::from(node.is_pinned());
+            let wanted = || targets.iter().any(|target| Arc::ptr_eq(target, node));
+            (Arc::strong_count(node) > inside && !used.cheap) || wanted()
         });
-        let donated = self.leaves.iter().zip(leaf_inside);
+        let donated = self.leaves.iter().zip(&self.leaf_uses);
         let donated = donated.map(|(leaf, inside)| {
             // Others keep what they know.
             Arc::strong_count(leaf) == 1 + inside && leaf.opening().is_none()
@@ -92,13 +110,15 @@ impl Graph {
         Liveness { outputs: outputs.collect(), donated: donated.collect() }
     }
 
-    /// The numbers in it that are written in the program.
+    /// The numbers in it that are written in the program, with their nodes.
     pub(crate) fn parameters(&self) -> Vec<(Arc<Node>, Scalar)> {
-        let number = |node: &Arc<Node>| match lock(&node.made).as_ref().map(|made| &made.op) {
-            Some(Op::Constant(value)) => Some((Arc::clone(node), *value)),
-            _ => None,
-        };
+        let number = |node: &Arc<Node>| Some((Arc::clone(node), node.number_value()?));
         self.order.iter().filter_map(number).collect()
+    }
+
+    /// The numbers alone.
+    pub(crate) fn numbers(&self) -> Vec<Scalar> {
+        self.order.iter().filter_map(|node| node.number_value()).collect()
     }
 
     /// Equal programs have equal keys, on every process.

@@ -48,8 +48,9 @@ impl Array {
         };
         let words = format!("{} {} {}", home.room, target, self.dtype());
         let key = Fingerprint::of(&words).0;
+        let needed = home.room.mesh().ranks_needed().max(target.mesh().ranks_needed());
         let recipe = Recipe::Move {
-            ranks: self.world.ranks(),
+            ranks: self.world.ranks().max(needed),
             dtype: self.dtype(),
             source: Box::new(home.room.clone()),
             target: Box::new(target.clone()),
@@ -75,10 +76,8 @@ impl Session {
         if target.has_terms() || target.axes().is_none() {
             return wrong(format!("`{target}` has terms or boxes, expected a product of axes"));
         }
-        match target.mesh().ranks().find(|rank| *rank >= self.ranks()) {
-            Some(rank) => wrong(format!("got rank {rank}, expected ranks below {}", self.ranks())),
-            None => Ok(()),
-        }
+        self.make_ranks(target.mesh().ranks_needed())
+            .map_err(|fault| Fault::new(fault.message, place.clone()))
     }
 
     /// Runs a program that moves one array; gives the tiles of its result, which is then forgotten.
@@ -92,7 +91,7 @@ impl Session {
         self.check_no_comm(&executable)
             .map_err(|fault| Fault::new(fault.message, place.clone()))?;
         let mut executor = lock(&self.inner.executor);
-        if self.ranks() > self.inner.hosted.len() {
+        if self.inner.is_spread {
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
             let fingerprint = key as u64;
             let (file, line) = (place.file.to_string().into(), place.line);
@@ -101,6 +100,7 @@ impl Session {
             executor.agree(&call, &mut [])?;
         }
         let id = self.inner.new_id();
+        let hosted = self.hosted_among(executable.ranks);
         let job = Arc::new(Job {
             executable: Arc::new(executable),
             recipe: Arc::new(recipe),
@@ -113,7 +113,7 @@ impl Session {
         });
         let ran = executor.run(&job);
         let tiles = match ran {
-            Ok(()) => executor.get(id, &self.inner.hosted),
+            Ok(()) => executor.get(id, &hosted),
             Err(_) => Ok(Vec::new()),
         };
         // There is no other reference; a caller that stopped waiting leaves it to the next program, too.
@@ -179,7 +179,7 @@ mod tests {
         check("7 on r=2: block(r)", "shape [7]");
         check("6 on r=2: whole; sum(r)", "terms or boxes");
         check("6 on r=2: boxes [0:3] [3:6]", "terms or boxes");
-        check("6 on r=3: block(r)", "rank 2");
+        check("6 on r=4097: block(r)", "rank 4096");
         world.forbid_movement(true);
         check("6 on r=2: block(r) halo 1", "nothing may move here");
         world.forbid_movement(false);

@@ -29,7 +29,7 @@ impl Array {
     pub(crate) fn host_read(&self, room: &mut [u8]) -> bool {
         let base = Arc::clone(&lock(&self.base));
         let inner = &self.world.inner;
-        let hosts_all = inner.hosted.len() == inner.size;
+        let hosts_all = !inner.is_spread;
         if !hosts_all || self.size() > FEW || inner.no_comm.load(Ordering::Relaxed) {
             return false;
         }
@@ -79,7 +79,7 @@ impl Array {
     fn host_read_element(&self, base: &Arc<Node>, index: &[usize], room: &mut [u8]) -> bool {
         let Ok(Some((home, tiles))) = self.world.tiles_of(base) else { return false };
         let Some((rank, place)) = find(&home, index) else { return false };
-        let mut tiles = tiles.get().into_iter().flatten();
+        let mut tiles = tiles.iter();
         let Some((_, tile)) = tiles.find(|(own, _)| *own == rank) else { return false };
         room.copy_from_slice(&tile.as_bytes()[place * room.len()..][..room.len()]);
         true

@@ -31,7 +31,7 @@ impl Session {
     /// Refuses a program that needs more memory than there is: asking for it would end the process.
     /// Where every process is a rank, all refuse it or none does.
     pub(crate) fn check_memory(&self, cached: &CachedProgram, place: &Place) -> Result<(), Fault> {
-        let alone = self.ranks() == self.inner.hosted.len();
+        let alone = !self.inner.is_spread;
         let small = if alone { cached.needed < SMALL } else { cached.total < AGREED };
         if !self.inner.in_process || small {
             return Ok(());
@@ -48,7 +48,7 @@ impl Session {
             Ok(_) => String::new(),
             Err(shortage) => shortage.to_string(),
         };
-        let rank = self.inner.hosted.first().copied().unwrap_or(0);
+        let rank = self.hosted().first().copied().unwrap_or(0);
         let short = match alone {
             true => (!reason.is_empty()).then_some((rank, reason)),
             false => short_of(&mut executor, &reason)?,
@@ -77,7 +77,7 @@ impl Session {
         }
         let asked = lock(&self.inner.allowance).budget.ask(bytes as u64, || 0);
         asked.map(drop).map_err(|shortage| {
-            let rank = self.inner.hosted.first().copied().unwrap_or(0);
+            let rank = self.hosted().first().copied().unwrap_or(0);
             let message = format!("these elements: {shortage}");
             let error = Error::OutOfMemory { rank, reason: shortage.to_string(), ended: false };
             Fault { message, place: Place::default(), rank: Some(Box::new(error)) }

@@ -1,11 +1,11 @@
 //! What is recorded: operations that wait until their result is asked for.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use pantile_engine::{ArrayId, DType, Tile};
 use pantile_geometry::{Distribution, Rank};
-use pantile_ir::{Function, Op, Place, Type};
+use pantile_ir::{Function, Op, Place, Scalar, Type};
 
 use super::deferred_free::DeferredFrees;
 use super::fault::Fault;
@@ -38,6 +38,8 @@ pub(crate) struct Node {
     mark: AtomicU64,
     /// Its own number in the last walk.
     number: AtomicU64,
+    /// No rank that it or its operands name is as high as this.
+    ranks: AtomicUsize,
 }
 
 /// An operation with its operands.
@@ -53,7 +55,7 @@ pub(crate) struct Stored {
     pub(crate) id: ArrayId,
     pub(crate) home: Arc<Home>,
     /// The tiles of the ranks that this process hosts, once they were fetched.
-    pub(crate) tiles: HostedTiles,
+    pub(crate) tiles: Option<HostedTiles>,
     /// Where to say that it was dropped.
     pub(crate) deferred_frees: Arc<DeferredFrees>,
 }
@@ -80,8 +82,8 @@ impl Home {
     }
 }
 
-/// Tiles by rank, asked for once.
-pub(crate) type HostedTiles = Arc<OnceLock<Vec<(Rank, Arc<Tile>)>>>;
+/// Tiles by rank.
+pub(crate) type HostedTiles = Arc<Vec<(Rank, Arc<Tile>)>>;
 
 impl Drop for Stored {
     fn drop(&mut self) {
@@ -112,6 +114,7 @@ impl Node {
     /// A node whose elements the ranks keep already.
     pub(crate) fn kept(ty: Type, place: Place, stored: Stored) -> Arc<Self> {
         let node = Self::with(None, ty, place, None);
+        node.need_ranks(stored.home.room.mesh().ranks_needed());
         *lock(&node.stored) = Some(stored);
         node
     }
@@ -149,6 +152,7 @@ impl Node {
         let strangers = operands
             .filter_map(|node| node.world.get())
             .any(|other| !Arc::ptr_eq(world.get_or_init(|| Arc::clone(other)), other));
+        let ranks = operands_ranks(made.as_ref());
         let (made, fault) = match strangers {
             true => (None, Some(two_worlds(place.clone()))),
             false => (made, fault),
@@ -170,7 +174,26 @@ impl Node {
             world,
             mark,
             number,
+            ranks,
         })
+    }
+
+    /// No rank that it or its operands name is as high as this.
+    pub(crate) fn ranks(&self) -> usize {
+        self.ranks.load(Ordering::Relaxed)
+    }
+
+    /// Its elements live on ranks below this one.
+    pub(crate) fn need_ranks(&self, ranks: usize) {
+        self.ranks.fetch_max(ranks, Ordering::Relaxed);
+    }
+
+    /// The number that it is, if it is one that is written in the program.
+    pub(crate) fn number_value(&self) -> Option<Scalar> {
+        match lock(&self.made).as_ref().map(|made| &made.op) {
+            Some(Op::Constant(value)) => Some(*value),
+            _ => None,
+        }
     }
 
     /// Its operands; none once it is stored.
@@ -249,6 +272,12 @@ impl Node {
     pub(crate) fn shape(&self) -> Vec<usize> {
         self.ty.shape().iter().map(|dim| dim.unwrap_or(0)).collect()
     }
+}
+
+/// The ranks that operands name.
+fn operands_ranks(made: Option<&Made>) -> AtomicUsize {
+    let ranks = made.and_then(|made| made.operands.iter().map(|node| node.ranks()).max());
+    AtomicUsize::new(ranks.unwrap_or(0))
 }
 
 /// The fault of an operation on arrays of two worlds.

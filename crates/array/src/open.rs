@@ -36,7 +36,7 @@ use pantile_ir::lower::owned_places;
 use pantile_ir::{Env, Op, Place, Type};
 
 use super::fault::Fault;
-use super::node::{Home, HostedTiles, Node, Stored, lock};
+use super::node::{Home, Node, Stored, lock};
 use super::session::Inner;
 use super::{Array, Session, here};
 
@@ -244,6 +244,7 @@ impl Session {
         let place = here();
         self.check_near(&place)?;
         let Brought { plain, room, dtype, pieces, read_only, direct, note } = brought;
+        self.make_ranks(plain.mesh().ranks_needed())?;
         let home = Home::new(plain, room);
         for (rank, tile) in &direct {
             let shape = home.room.local_shape(*rank).unwrap_or_else(|| vec![0]);
@@ -279,8 +280,8 @@ impl Session {
             executor.replace(id, tiles);
         }
         let deferred_frees = Arc::clone(&self.inner.deferred_frees);
-        let (home, tiles) = (Arc::clone(home), HostedTiles::default());
-        Ok(Node::kept(ty, place, Stored { id, home, tiles, deferred_frees }))
+        let home = Arc::clone(home);
+        Ok(Node::kept(ty, place, Stored { id, home, tiles: None, deferred_frees }))
     }
 
     /// Refuses to share memory that this process does not have.
@@ -334,9 +335,9 @@ impl Session {
             return;
         }
         let dtype = node.ty.dtype().unwrap_or(DType::F64);
-        let hosted = self.inner.hosted.iter();
-        let tiles: Vec<(Rank, Arc<Tile>)> =
-            hosted.map(|rank| (*rank, Arc::new(opening.staged(&home, *rank, dtype)))).collect();
+        let hosted = self.hosted_of(&home.room);
+        let staged = |rank: &Rank| (*rank, Arc::new(opening.staged(&home, *rank, dtype)));
+        let tiles: Vec<(Rank, Arc<Tile>)> = hosted.iter().map(staged).collect();
         self.replace(node, id, &tiles);
     }
 
@@ -344,7 +345,7 @@ impl Session {
     fn replace(&self, node: &Node, id: ArrayId, tiles: &[(Rank, Arc<Tile>)]) {
         lock(&self.inner.executor).replace(id, tiles);
         if let Some(stored) = lock(&node.stored).as_mut() {
-            stored.tiles = HostedTiles::default();
+            stored.tiles = None;
         }
     }
 
@@ -359,7 +360,7 @@ impl Session {
             self.detach(&before, &opening)?;
         }
         let Some((home, tiles)) = self.tiles_of(node)? else { return Ok(()) };
-        for (rank, tile) in tiles.get().into_iter().flatten() {
+        for (rank, tile) in tiles.iter() {
             opening.each(&home, *rank, |piece, picks, places| {
                 piece.foreign.write(picks, places, tile);
             });
@@ -379,7 +380,8 @@ impl Session {
             self.stage(before);
             let id = lock(&before.stored).as_ref().map(|stored| stored.id);
             if let (true, Some(id)) = (opening.is_direct(), id) {
-                let tiles = lock(&self.inner.executor).get(id, &self.inner.hosted)?;
+                let tiles =
+                    lock(&self.inner.executor).get(id, &self.hosted_of(&opening.home.room))?;
                 let copies: Vec<_> = tiles
                     .into_iter()
                     .map(|(rank, tile)| (rank, Arc::new(Tile::clone(&tile))))
@@ -429,7 +431,7 @@ impl Array {
         let Some(id) = lock(&node.stored).as_ref().map(|stored| stored.id) else { return Ok(None) };
         // One reference is the base's, and one is here.
         let shared = Arc::strong_count(&node) > 2 || lock(&self.world.inner.executor).is_shared(id);
-        let tiles = tiles.get().into_iter().flatten();
+        let tiles = tiles.iter();
         let tiles: Vec<(Rank, Arc<Tile>)> = match shared {
             false => tiles.cloned().collect(),
             true => tiles.map(|(rank, tile)| (*rank, Arc::new(Tile::clone(tile)))).collect(),
@@ -446,7 +448,7 @@ impl Array {
         let pieces = tiles.iter().map(|(rank, tile)| own_piece(&home, *rank, tile)).collect();
         let opening = self.world.opening(&node, (pieces, tiles), false, None);
         // Processes must not differ in what they record, whichever of them still have views.
-        let apart = self.world.inner.hosted.len() < self.world.inner.size;
+        let apart = self.world.inner.is_spread;
         let own = (apart && opening.kept_at.is_some()).then(|| Arc::clone(&opening));
         node.was_open.store(true, Ordering::Relaxed);
         *lock(&node.open) = OpeningOfNode { of: Arc::downgrade(&opening), own };

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use pantile_geometry::Distribution;
+use pantile_ir::infer::ShapeError;
+use pantile_ir::lower::home_of;
 use pantile_ir::{Env, Op, Type};
 
 use super::error::ArrayError;
-use super::node::Node;
+use super::node::{Node, lock};
 use super::{Array, Session, here};
-use pantile_ir::infer::ShapeError;
 
 impl Session {
     /// A node's elements at a home: what has them there already, else what is recorded now.
     fn once(&self, node: &Arc<Node>, home: &Distribution, record: impl FnOnce() -> Array) -> Array {
         // Handles need not end on all processes at the same time, and all have to record the same.
-        if self.ranks() > self.inner.hosted.len() {
+        if self.inner.is_spread {
             return record();
         }
         let key = home.fingerprint().0;
@@ -49,11 +50,22 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         let ty = ty_at(&Type::array(&self.shape(), self.dtype()), dist);
-        let record =
-            |ty| Self::record(&self.world, Op::Redistribute, vec![Arc::clone(&node)], ty, place);
-        match pantile_ir::lower::home_of(&ty, &self.world.setting()) {
+        let world = self.world.dist(dist);
+        let named = world.named_ranks();
+        let ranks = *named.as_ref().unwrap_or(&0);
+        let record = |ty| {
+            let operands = vec![Arc::clone(&node)];
+            let moved = Self::record(&self.world, Op::Redistribute, operands, ty, place);
+            lock(&moved.base).need_ranks(ranks);
+            moved
+        };
+        let home = |ranks: usize| {
+            let home = home_of(&ty, &world.setting_for(ranks.max(node.ranks())));
+            home.map_err(|error| ArrayError::Home(*error.kind))
+        };
+        match named.and_then(home) {
             Ok(home) => self.world.once(&node, &home, || record(Ok(ty))),
-            Err(error) => record(Err(ArrayError::Home(*error.kind))),
+            Err(error) => record(Err(error)),
         }
     }
 
@@ -61,12 +73,23 @@ impl Array {
     #[track_caller]
     #[must_use]
     pub fn replicate(&self) -> Self {
+        self.replicate_on(0)
+    }
+
+    /// The same, on the ranks below `ranks` at least.
+    #[track_caller]
+    pub(crate) fn replicate_on(&self, ranks: usize) -> Self {
         let place = here();
         let node = self.node(&place);
         let ty = Type::array(&self.shape(), self.dtype());
-        let home = pantile_ir::lower::home_of(&ty_at(&ty, "copies"), &self.world.setting());
+        let setting = self.world.setting_for(node.ranks().max(ranks));
+        let home = home_of(&ty_at(&ty, "copies"), &setting);
         let operands = vec![Arc::clone(&node)];
-        let record = || Self::record(&self.world, Op::Replicate, operands, Ok(ty), place);
+        let record = || {
+            let copies = Self::record(&self.world, Op::Replicate, operands, Ok(ty), place);
+            lock(&copies.base).need_ranks(ranks);
+            copies
+        };
         match home {
             Ok(home) => self.world.once(&node, &home, record),
             Err(_) => record(),

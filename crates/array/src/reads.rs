@@ -70,7 +70,7 @@ impl Array {
         let array = Self::of(&self.world, view.of(&base, &here()));
         let inner = &self.world.inner;
         if inner.recording.load(Ordering::Relaxed) == 0 {
-            let pin = inner.hosted.len() < inner.size;
+            let pin = inner.is_spread;
             let mut reads = lock(&inner.reads);
             reads.add(&lock(&array.base), pin);
             inner.has_reads.store(true, Ordering::Relaxed);

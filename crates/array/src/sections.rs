@@ -226,7 +226,7 @@ impl Session {
     /// The parts of a stored node that this process hosts.
     pub(crate) fn sections_of(&self, node: &Arc<Node>) -> Result<Vec<Section>, Fault> {
         let Some((home, tiles)) = self.tiles_of(node)? else { return Ok(Vec::new()) };
-        let tiles = tiles.get().into_iter().flatten().cloned();
+        let tiles = tiles.iter().cloned();
         Ok(tiles.map(|(rank, tile)| Section { rank, tile, home: Arc::clone(&home) }).collect())
     }
 
@@ -247,13 +247,16 @@ impl Session {
     ) -> Result<Option<(Arc<Home>, HostedTiles)>, Fault> {
         self.check_process()?;
         self.stage(node);
-        let stored = lock(&node.stored);
-        let Some(stored) = stored.as_ref() else { return Ok(None) };
-        if stored.tiles.get().is_none() {
-            let tiles = lock(&self.inner.executor).get(stored.id, &self.inner.hosted)?;
-            // Another thread may have asked at the same time: the answers are the same.
-            let _ = stored.tiles.set(tiles);
-        }
-        Ok(Some((Arc::clone(&stored.home), Arc::clone(&stored.tiles))))
+        let mut stored = lock(&node.stored);
+        let Some(stored) = stored.as_mut() else { return Ok(None) };
+        let tiles = match &stored.tiles {
+            Some(tiles) => Arc::clone(tiles),
+            None => {
+                let tiles = lock(&self.inner.executor)
+                    .get(stored.id, &self.hosted_of(&stored.home.room))?;
+                Arc::clone(stored.tiles.insert(Arc::new(tiles)))
+            }
+        };
+        Ok(Some((Arc::clone(&stored.home), tiles)))
     }
 }

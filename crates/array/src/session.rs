@@ -1,5 +1,6 @@
 //! The world as one caller sees it: all ranks, and what they keep.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -8,10 +9,11 @@ use pantile_comm::{CollectiveSignature, Communicator, Options, Rank};
 use pantile_engine::{ArrayId, Counters, DType, Error, ExecutorHandle, RemoteTraffic, Scheme};
 use pantile_geometry::Distribution;
 use pantile_ir::Place;
-use pantile_ir::lower::{Setting, home_of};
+use pantile_ir::lower::{Setting, home_of, ranks_named};
 
 use super::compile_cache::CompileCache;
 use super::deferred_free::{self, DeferredFrees};
+use super::error::ArrayError;
 use super::fault::Fault;
 use super::here;
 use super::memory::Allowance;
@@ -26,16 +28,32 @@ use super::reads::Reads;
 pub struct Session {
     pub(crate) inner: Arc<Inner>,
     /// Where arrays are made to live.
-    pub(crate) dist: Option<Arc<str>>,
+    pub(crate) placement: Option<Placement>,
+}
+
+/// Where arrays are made to live.
+#[derive(Clone)]
+pub(crate) struct Placement {
+    /// A distribution without its shape.
+    pub(crate) text: Arc<str>,
+    /// No rank that it names is as high as this; or why there are no such ranks.
+    ranks: Result<usize, Arc<Fault>>,
 }
 
 /// Tells the user something.
 pub(crate) type WaitReport = Box<dyn Fn(&str) + Send>;
 
 pub(crate) struct Inner {
+    /// The ranks over which arrays are cut unless a mesh names others.
     pub(crate) size: usize,
-    /// The ranks that this process hosts.
-    pub(crate) hosted: Vec<Rank>,
+    /// How many ranks there can be.
+    max_ranks: usize,
+    /// The ranks that there are: those that a mesh has named beyond `size`, too.
+    made: AtomicUsize,
+    /// Those of them that this process hosts.
+    hosted: Vec<Rank>,
+    /// True if other processes host ranks, too, and run the same programs.
+    pub(crate) is_spread: bool,
     pub(crate) executor: Mutex<ExecutorHandle>,
     /// The process that has the ranks.
     pub(crate) process: u64,
@@ -90,9 +108,13 @@ impl Drop for Inner {
 
 impl Session {
     fn of(executor: ExecutorHandle) -> Self {
+        let (size, hosted) = (executor.size(), executor.hosted());
         let inner = Inner {
-            size: executor.size(),
-            hosted: executor.hosted(),
+            size,
+            made: AtomicUsize::new(size),
+            max_ranks: executor.max_ranks(),
+            is_spread: hosted.len() < size,
+            hosted,
             windows: executor.has_windows(),
             in_process: executor.is_in_process(),
             executor: Mutex::new(executor),
@@ -120,7 +142,7 @@ impl Session {
         if !inner.in_process {
             deferred_free::start_sweeper(Arc::downgrade(&inner), Arc::clone(&inner.deferred_frees));
         }
-        Self { inner, dist: None }
+        Self { inner, placement: None }
     }
 
     /// The ranks of an executor: this is how ranks that are elsewhere become a world.
@@ -165,22 +187,80 @@ impl Session {
 
     /// The same world, in which arrays are made to live as a text says: `"block(r), whole"`,
     /// `"x=2, y=*: block(x), block(y)"`, `"cyclic(r, 4)"`, `"copies"`, `"auto"`. A mesh axis of
-    /// size `*` takes the ranks that the others leave.
+    /// size `*` takes the ranks that the others leave. Where ranks are threads of this process, those
+    /// that a mesh names and that are missing are made.
     #[must_use]
     pub fn dist(&self, text: &str) -> Self {
-        Self { inner: Arc::clone(&self.inner), dist: Some(text.into()) }
+        let ranks = ranks_named(text);
+        // What cannot be made is an error of the array that is made to live there.
+        let made = self.make_ranks(ranks);
+        let ranks = made.map(|()| ranks).map_err(Arc::new);
+        let placement = Some(Placement { text: text.into(), ranks });
+        Self { inner: Arc::clone(&self.inner), placement }
     }
 
-    /// Number of ranks.
+    /// Number of ranks over which arrays are cut unless a mesh names others.
     #[must_use]
     pub fn ranks(&self) -> usize {
         self.inner.size
     }
 
-    /// The ranks that this process hosts.
+    /// Number of ranks that there are: as [`Session::ranks`], and those that a mesh has named beyond.
+    #[must_use]
+    pub fn made_ranks(&self) -> usize {
+        self.inner.made.load(Ordering::Relaxed)
+    }
+
+    /// The ranks of [`Session::ranks`] that this process hosts.
     #[must_use]
     pub fn hosted(&self) -> &[Rank] {
         &self.inner.hosted
+    }
+
+    /// The hosted ranks of an array: those of the world, and those beyond that its mesh names.
+    pub(crate) fn hosted_of(&self, home: &Distribution) -> Cow<'_, [Rank]> {
+        self.hosted_among(home.mesh().ranks_needed())
+    }
+
+    /// The hosted ranks of the world, and those beyond that are below `ranks`.
+    pub(crate) fn hosted_among(&self, ranks: usize) -> Cow<'_, [Rank]> {
+        match self.inner.is_spread || ranks <= self.inner.size {
+            true => Cow::Borrowed(&self.inner.hosted),
+            false => Cow::Owned((0..ranks).collect()),
+        }
+    }
+
+    /// How many ranks meshes can name: 4,096 where ranks are threads of this process, else those that
+    /// there are.
+    #[must_use]
+    pub fn max_ranks(&self) -> usize {
+        self.inner.max_ranks
+    }
+
+    /// Makes ranks until there are so many.
+    ///
+    /// # Errors
+    /// If they are more than [`Session::max_ranks`].
+    pub fn make_ranks(&self, ranks: usize) -> Result<(), Fault> {
+        if ranks <= self.made_ranks() {
+            return Ok(());
+        }
+        let most = self.max_ranks();
+        if ranks > most {
+            let message = format!("got rank {}, expected ranks below {most}", ranks - 1);
+            return Err(Fault::new(message, Place::default()));
+        }
+        self.check_process()?;
+        lock(&self.inner.executor).grow(ranks)?;
+        self.inner.made.fetch_max(ranks, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The ranks that arrays need which are made here: those of the world, and those that their
+    /// placement names.
+    pub(crate) fn named_ranks(&self) -> Result<usize, ArrayError> {
+        let named = self.placement.as_ref().map_or(Ok(0), |placement| placement.ranks.clone());
+        named.map(|ranks| ranks.max(self.inner.size)).map_err(ArrayError::Ranks)
     }
 
     /// Asks `stop` now and then while programs run on threads: if it says true, the caller that waits gets
@@ -273,8 +353,10 @@ impl Session {
     /// # Errors
     /// If there is no such distribution of that shape over these ranks.
     pub fn home_of(&self, shape: &[usize], dist: &str) -> Result<Distribution, Fault> {
-        let ty = self.dist(dist).made_type(shape, DType::F64);
-        Ok(home_of(&ty, &self.setting())?)
+        let placed = self.dist(dist);
+        let ty = placed.made_type(shape, DType::F64);
+        let ranks = placed.named_ranks().map_err(|error| Fault::new(error, Place::default()))?;
+        Ok(home_of(&ty, &placed.setting_for(ranks))?)
     }
 
     /// Refuses to use ranks that stayed with the parent process.
@@ -282,10 +364,14 @@ impl Session {
         if self.inner.is_forked() { Err(Error::Forked.into()) } else { Ok(()) }
     }
 
-    pub(crate) fn setting(&self) -> Setting {
+    /// The setting of a program whose arrays name ranks below `ranks`: it is for these, and at least for
+    /// those of the world.
+    pub(crate) fn setting_for(&self, ranks: usize) -> Setting {
         let steps_per_exchange = self.inner.steps_per_exchange.load(Ordering::Relaxed);
         let looks = self.inner.windows;
-        Setting { ranks: self.ranks(), steps_per_exchange, looks, ..Setting::default() }
+        let ranks = ranks.clamp(self.ranks(), self.made_ranks());
+        let cut_over = (ranks > self.ranks()).then_some(self.ranks());
+        Setting { ranks, cut_over, steps_per_exchange, looks, ..Setting::default() }
     }
 }
 

@@ -105,7 +105,7 @@ impl Array {
         let inner = &self.world.inner;
         let bytes = self.size() * self.dtype().bytes();
         let spread = lock(&node.stored).as_ref().is_some_and(|stored| !stored.home.is_copy());
-        if spread && self.world.ranks() > 1 {
+        if spread && self.world.made_ranks() > 1 {
             if inner.no_comm.load(Ordering::Relaxed) {
                 let message = format!(
                     "looking at the whole array would gather {bytes} bytes, and nothing may move here"
@@ -115,7 +115,7 @@ impl Array {
             inner.gathered.fetch_add(bytes as u64, Ordering::Relaxed);
         }
         // A process that is one rank of many has to get the rest first.
-        if self.world.inner.hosted.len() < self.world.ranks() {
+        if self.world.inner.is_spread {
             let copies = Self::of(&self.world, node).replicate().node(place);
             self.world.evaluate(&[Arc::clone(&copies)], place)?;
             return self.world.sections_of(&copies);

@@ -110,6 +110,24 @@ impl Engine {
         }
     }
 
+    /// An engine over another communicator, with the settings of this one.
+    pub(crate) fn sibling(&self, communicator: Communicator) -> Self {
+        let mut engine = Self::new(communicator);
+        engine.terrain = self.terrain;
+        engine.part_bytes = self.part_bytes;
+        engine.run_bytes = self.run_bytes;
+        engine.thread_pool = Arc::new(ThreadPool::new(self.threads()).with_scheme(self.scheme()));
+        engine.loop_cache = self.loop_cache.clone();
+        engine.stop = self.stop.clone();
+        engine
+    }
+
+    /// Gives this rank the end of a world that has more ranks; movements that are kept hold there, too.
+    pub(crate) fn join(&mut self, communicator: Communicator) {
+        debug_assert!(self.tickets.is_empty(), "nothing is under way while ranks are made");
+        self.communicator = communicator;
+    }
+
     /// Ends programs before the next turn of a loop once `stop` is true: their results are not wanted any more.
     pub fn stop_if(&mut self, stop: Arc<AtomicBool>) {
         self.stop = Some(stop);

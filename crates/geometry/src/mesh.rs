@@ -249,6 +249,19 @@ impl Mesh {
         (0..self.size()).map(|position| self.rank_at(position))
     }
 
+    /// How many ranks a world has at least that has this mesh: one more than the highest of the team.
+    #[must_use]
+    pub fn ranks_needed(&self) -> usize {
+        match &self.team {
+            Team::List { ranks, .. } => ranks.iter().max().map_or(0, |rank| rank + 1),
+            Team::Grid { base, strides } => {
+                let last =
+                    self.shape.iter().zip(strides).map(|(length, stride)| (length - 1) * stride);
+                base + last.sum::<usize>() + 1
+            }
+        }
+    }
+
     /// True if the team is the ranks `0..size` in order.
     #[must_use]
     pub fn is_plain(&self) -> bool {

@@ -20,6 +20,7 @@ mod place;
 mod plan;
 mod protocol;
 mod spmd;
+mod translate;
 mod world;
 
 use pyo3::prelude::*;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     spmd::register(module)?;
     distribution::register(module)?;
     plan::register(module)?;
+    translate::register(module)?;
     protocol::register(module)?;
     open::register(module)?;
     module.add_class::<world::World>()?;

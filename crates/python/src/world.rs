@@ -167,6 +167,12 @@ impl World {
         self.inner.ranks()
     }
 
+    /// How many ranks meshes can name.
+    #[getter]
+    fn max_ranks(&self) -> usize {
+        self.inner.max_ranks()
+    }
+
     /// The ranks that this process hosts.
     #[getter]
     fn hosted(&self) -> Vec<usize> {

@@ -79,7 +79,7 @@ impl Options {
         }
         let steps_per_exchange = usize::try_from(self.steps_per_exchange).unwrap_or(1);
         let (arguments, fast) = (types, self.fast);
-        Ok(Setting { ranks, teams, arguments, lent: None, fast, steps_per_exchange, looks: false })
+        Ok(Setting { ranks, teams, arguments, fast, steps_per_exchange, ..Setting::default() })
     }
 }
 

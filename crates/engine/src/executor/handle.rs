@@ -111,6 +111,24 @@ impl ExecutorHandle {
         self.executor.has_windows()
     }
 
+    /// How many ranks there can be: more than there are where ranks are threads of this process.
+    #[must_use]
+    pub fn max_ranks(&self) -> usize {
+        self.executor.max_ranks()
+    }
+
+    /// Makes ranks until there are so many, at most [`ExecutorHandle::max_ranks`]; those that are there
+    /// keep their arrays and prepared programs.
+    ///
+    /// # Errors
+    /// As [`ExecutorHandle::settle`].
+    pub fn grow(&mut self, ranks: usize) -> Result<(), Error> {
+        self.settle_if(false)?;
+        self.executor.grow(ranks);
+        self.size = self.executor.size();
+        Ok(())
+    }
+
     /// Runs a program on all ranks. Collective among processes.
     ///
     /// # Errors

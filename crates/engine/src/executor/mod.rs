@@ -193,6 +193,14 @@ pub trait Executor: Send {
     /// such ranks is written with it.
     fn each_rank(&mut self, visit: &mut dyn FnMut(&mut RankRuntime));
 
+    /// How many ranks there can be; more than there are where ranks are made in this process.
+    fn max_ranks(&self) -> usize {
+        self.size()
+    }
+
+    /// Makes ranks until there are so many, at most [`Executor::max_ranks`]; they keep nothing yet.
+    fn grow(&mut self, _ranks: usize) {}
+
     /// Ends the threads of ranks, if there are any; no call follows.
     fn end(&mut self) {}
 }

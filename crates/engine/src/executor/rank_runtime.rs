@@ -40,9 +40,13 @@ struct Ready {
 
 impl RankRuntime {
     pub(crate) fn new(communicator: Communicator) -> Self {
+        Self::with(Engine::new(communicator))
+    }
+
+    /// A rank with an engine that is set up.
+    pub(crate) fn with(engine: Engine) -> Self {
         let (store, runners) = (BTreeMap::new(), BoundedCache::of_count(KEPT));
-        let (engine, made, preparing) = (Engine::new(communicator), Vec::new(), Arc::default());
-        Self { engine, store, runners, made, preparing }
+        Self { engine, store, runners, made: Vec::new(), preparing: Arc::default() }
     }
 
     /// From now on this rank prepares programs one after the other with those that hold the same lock.
@@ -121,18 +125,22 @@ impl RankRuntime {
         }
         let Self { engine, store, runners, made, preparing } = self;
         let ready = runners.get_or_try_insert(job.key, || Ready::new(engine, preparing, job))?;
-        ready.reserve(engine)?;
+        ready.reserve(engine, job)?;
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for number in &job.parameters {
             let tile = Tile::from_bytes(number.dtype(), number.as_bytes());
             arguments.push(Argument::Kept(Arc::new(tile.unwrap_or_else(Tile::empty))));
         }
         for (number, id) in (job.parameters.len()..).zip(&job.arguments) {
-            let unknown = Error::UnknownArray { rank: engine.rank(), id: id.0 };
             arguments.push(match job.executable.spends(number) {
-                false => Argument::Kept(store.get(id).cloned().ok_or(unknown)?),
+                false => match store.get(id) {
+                    Some(tile) => Argument::Kept(Arc::clone(tile)),
+                    None => Argument::Kept(missing(engine.rank(), job, number, *id)?),
+                },
                 true => {
-                    let tile = store.remove(id).ok_or(unknown)?;
+                    let tile = store.remove(id);
+                    let missing = || missing(engine.rank(), job, number, *id);
+                    let tile = tile.map_or_else(missing, Ok)?;
                     // An exported buffer may still refer to it.
                     let own = Arc::try_unwrap(tile).unwrap_or_else(|tile| Tile::clone(&tile));
                     Argument::Donated(Some(own))
@@ -164,6 +172,16 @@ impl RankRuntime {
     }
 }
 
+/// A rank outside of an array's mesh may have been made after the array, and has no elements of it.
+#[cold]
+fn missing(rank: Rank, job: &Job, number: usize, id: ArrayId) -> Result<Arc<Tile>, Error> {
+    let lent = job.executable.lent.as_ref().and_then(|lent| lent.get(number));
+    let outside = lent.filter(|lent| lent.home.mesh().position_of(rank).is_none());
+    let dtype = outside.and_then(|_| job.executable.arguments.get(number)?.1.dtype());
+    let empty = dtype.map(|dtype| Arc::new(Tile::zeroed(dtype, 0)));
+    empty.ok_or(Error::UnknownArray { rank, id: id.0 })
+}
+
 impl Ready {
     /// Prepares a program, after those that others prepare.
     fn new(engine: &mut Engine, preparing: &Mutex<()>, job: &Job) -> Result<Self, Error> {
@@ -176,11 +194,12 @@ impl Ready {
 
     /// Takes the memory of a large program on all ranks, or on none: a rank without it would leave
     /// the others waiting in the middle of it.
-    fn reserve(&mut self, engine: &mut Engine) -> Result<(), Error> {
+    fn reserve(&mut self, engine: &mut Engine, job: &Job) -> Result<(), Error> {
         if !self.large {
             return Ok(());
         }
-        let (rank, size) = (engine.rank(), engine.size());
+        // Ranks that were made later have no part in it.
+        let (rank, size) = (engine.rank(), job.executable.ranks);
         let own = self.runner.reserve(engine);
         let own = own.map_err(|error| Error::out_of_memory(rank, error, false));
         if size == 1 {

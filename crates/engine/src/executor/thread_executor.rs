@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use pantile_comm::threads::Threads;
+use pantile_comm::threads::{MAX_RANKS, Threads};
 use pantile_comm::{Communicator, Options, Rank, Transport};
 use pantile_kernels::lanes::Scratch;
 
 use super::handle::root_cause;
 use super::job_queue::JobQueue;
-use super::{Executor, Job, RankRuntime, Started};
+use super::{ArrayId, Executor, Job, RankRuntime, RankTiles, Started};
 use crate::Error;
 use crate::loop_cache::LoopCache;
 
@@ -31,6 +31,11 @@ pub struct ThreadExecutor {
     /// The thread of each rank that has had work.
     threads: Vec<Option<JoinHandle<()>>>,
     stack_bytes: usize,
+    options: Options,
+    /// Loops that ranks compile once.
+    loop_cache: LoopCache,
+    /// Held in turn while programs are prepared.
+    turns: Vec<Arc<Mutex<()>>>,
     /// Scratch memory of loops that run inline.
     scratch: Option<Box<Scratch>>,
 }
@@ -39,25 +44,49 @@ impl ThreadExecutor {
     /// So many ranks, and no thread yet.
     #[must_use]
     pub fn new(ranks: usize, options: &Options) -> Self {
-        let loop_cache = LoopCache::default();
         // Preparing takes memory that is soon free again: at most one rank per core does it at a time.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let turns: Vec<Arc<Mutex<()>>> = (0..cores).map(|_| Arc::default()).collect();
-        let runtime = |transport: Threads| {
-            let turn = &turns[transport.rank() % cores];
-            let mut rank = RankRuntime::new(Communicator::new(Box::new(transport)));
-            rank.engine.set_loop_cache(&loop_cache);
-            rank.prepare_in_turn(turn);
-            rank
-        };
-        let world = Threads::world(ranks, options).into_iter();
-        Self {
-            ranks: world.map(|transport| Arc::new(Mutex::new(runtime(transport)))).collect(),
-            queue: Arc::new(JobQueue::new(ranks)),
-            threads: (0..ranks).map(|_| None).collect(),
+        let mut executor = Self {
+            ranks: Vec::new(),
+            queue: Arc::new(JobQueue::new(0)),
+            threads: Vec::new(),
             stack_bytes: STACK_BYTES,
+            options: options.clone(),
+            loop_cache: LoopCache::default(),
+            turns: (0..cores).map(|_| Arc::default()).collect(),
             scratch: None,
+        };
+        executor.make_ranks(ranks);
+        executor
+    }
+
+    /// Brings all ranks into a world of so many, and makes those that are missing. No thread of a rank
+    /// runs.
+    fn make_ranks(&mut self, ranks: usize) {
+        for transport in Threads::world(ranks, &self.options) {
+            let rank = transport.rank();
+            let communicator = Communicator::new(Box::new(transport));
+            match self.ranks.get(rank) {
+                Some(runtime) => lock(runtime).engine.join(communicator),
+                None => {
+                    let made = self.made_rank(rank, communicator);
+                    self.ranks.push(Arc::new(Mutex::new(made)));
+                }
+            }
         }
+        self.queue = Arc::new(JobQueue::new(ranks));
+        self.threads = (0..ranks).map(|_| None).collect();
+    }
+
+    /// A new rank, set up as the first one is.
+    fn made_rank(&self, rank: Rank, communicator: Communicator) -> RankRuntime {
+        let mut made = match self.ranks.first() {
+            None => RankRuntime::new(communicator),
+            Some(first) => RankRuntime::with(lock(first).engine.sibling(communicator)),
+        };
+        made.engine.set_loop_cache(&self.loop_cache);
+        made.prepare_in_turn(&self.turns[rank % self.turns.len()]);
+        made
     }
 
     /// Runs a program on the caller's thread, rank after rank.
@@ -137,12 +166,18 @@ impl ThreadExecutor {
         if busy.len() == self.ranks.len() {
             return;
         }
-        let empty = RankRuntime::empty_results(job);
-        let mut busy = busy.iter().peekable();
-        for (rank, runtime) in self.ranks.iter().enumerate() {
-            if busy.next_if(|next| **next == rank).is_none() {
-                lock(runtime).skip(job, &empty);
+        let (named, beyond) = self.ranks.split_at(job.executable.ranks.min(self.ranks.len()));
+        if busy.len() < named.len() {
+            let empty = RankRuntime::empty_results(job);
+            let mut busy = busy.iter().peekable();
+            for (rank, runtime) in named.iter().enumerate() {
+                if busy.next_if(|next| **next == rank).is_none() {
+                    lock(runtime).skip(job, &empty);
+                }
             }
+        }
+        if !job.forget.is_empty() {
+            beyond.iter().for_each(|runtime| lock(runtime).forget(&job.forget));
         }
     }
 }
@@ -187,8 +222,24 @@ impl Executor for ThreadExecutor {
         idle
     }
 
+    fn get(&mut self, id: ArrayId, wanted: &[Rank]) -> Result<RankTiles, Error> {
+        let ranks = wanted.iter().filter_map(|rank| self.ranks.get(*rank));
+        Ok(ranks.filter_map(|runtime| lock(runtime).get(id)).collect())
+    }
+
     fn each_rank(&mut self, visit: &mut dyn FnMut(&mut RankRuntime)) {
         self.ranks.iter().for_each(|rank| visit(&mut lock(rank)));
+    }
+
+    fn max_ranks(&self) -> usize {
+        MAX_RANKS
+    }
+
+    fn grow(&mut self, ranks: usize) {
+        if ranks > self.ranks.len() {
+            self.end();
+            self.make_ranks(ranks);
+        }
     }
 
     fn end(&mut self) {
@@ -239,13 +290,35 @@ mod tests {
     }
 
     #[test]
-    fn a_program_for_another_number_of_ranks_is_refused() {
-        for made_for in [1, 3] {
+    fn a_program_for_more_ranks_is_refused_and_one_for_fewer_runs() {
+        for made_for in [1, 2, 3] {
             let mut ranks = ThreadExecutor::new(2, &Options::default());
             ranks.submit(&job(made_for)).unwrap();
             ranks.end();
             let faults = ranks.queue.take_faults();
-            assert!(faults.contains(&Error::WrongWorld { made_for, size: 2 }), "{faults:?}");
+            let refused = faults.contains(&Error::WrongWorld { made_for, size: 2 });
+            assert_eq!(refused, made_for > 2, "{faults:?}");
         }
+    }
+
+    #[test]
+    fn ranks_that_are_made_later_leave_the_others_as_they_are() {
+        let mut ranks = ThreadExecutor::new(2, &Options::default());
+        ranks.submit(&job(2)).unwrap();
+        ranks.wait(Duration::from_secs(60), &mut Vec::new());
+        ranks.grow(1);
+        assert_eq!(ranks.size(), 2, "there are more already");
+        ranks.grow(5);
+        assert_eq!((ranks.size(), ranks.hosted()), (5, vec![0, 1, 2, 3, 4]));
+        let kept = ranks.get(ArrayId(1), &[0, 1, 2]).unwrap();
+        assert_eq!(kept.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [0, 1]);
+        for made_for in [5, 2] {
+            ranks.submit(&job(made_for)).unwrap();
+            let mut faults = Vec::new();
+            while !ranks.wait(Duration::from_secs(60), &mut faults) {}
+            assert!(faults.is_empty(), "{faults:?}");
+        }
+        assert_eq!(ranks.get(ArrayId(1), &[0, 1, 2, 3, 4]).unwrap().len(), 5);
+        ranks.end();
     }
 }

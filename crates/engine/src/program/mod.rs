@@ -61,9 +61,9 @@ impl Runner {
     /// Prepares an executable for the rank of an engine. Not collective.
     ///
     /// # Errors
-    /// If the executable was made for another number of ranks, or a movement does not exist.
+    /// If the executable was made for more ranks than there are, or a movement does not exist.
     pub fn new(engine: &mut Engine, executable: Arc<Executable>) -> Result<Self, Error> {
-        if executable.ranks != engine.size() {
+        if executable.ranks > engine.size() {
             let (made_for, size) = (executable.ranks, engine.size());
             return Err(Error::WrongWorld { made_for, size });
         }

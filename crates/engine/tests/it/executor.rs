@@ -50,12 +50,12 @@ fn arrays_stay_with_the_ranks() {
         executor.run(&job(2, &[turn], turn + 1)).unwrap();
     }
     let tiles: Vec<Vec<i64>> =
-        executor.get(ArrayId(4), &[]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect();
+        executor.get(ArrayId(4), &[0, 1]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect();
     assert_eq!(tiles, [vec![0, 8, 16], vec![24, 32]]);
     let mut last = (*job(2, &[4], 5)).clone();
     last.forget = vec![ArrayId(1), ArrayId(2)];
     executor.run(&Arc::new(last)).unwrap();
-    assert!(executor.get(ArrayId(1), &[]).unwrap().is_empty(), "forgotten");
+    assert!(executor.get(ArrayId(1), &[0, 1]).unwrap().is_empty(), "forgotten");
     assert_eq!(executor.counters().bytes, 0);
 }
 
@@ -116,7 +116,7 @@ fn alone_every_caller_is_a_rank() {
         let rank = executor.hosted()[0];
         executor.put(ArrayId(1), share).unwrap();
         executor.run(&job(2, &[1], 2))?;
-        let tiles = executor.get(ArrayId(2), &[]).unwrap();
+        let tiles = executor.get(ArrayId(2), &[0, 1]).unwrap();
         assert_eq!(tiles[0].0, rank);
         Ok::<_, Error>(tiles[0].1.to_vec::<i64>())
     });
@@ -163,7 +163,7 @@ fn a_caller_may_stop_waiting_and_nothing_is_lost() {
     assert_eq!(outcome.unwrap_err(), Error::Interrupted);
     executor.run(&job(2, &[1], 3)).unwrap();
     let of = |executor: &mut ExecutorHandle, id| -> Vec<Vec<i64>> {
-        executor.get(ArrayId(id), &[]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect()
+        executor.get(ArrayId(id), &[0, 1]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect()
     };
     assert_eq!(of(&mut executor, 3), [vec![0, 2, 4], vec![6, 8]]);
     assert_eq!(of(&mut executor, 2), [vec![0, 1, 2], vec![3, 4]], "it went on to its end");
@@ -255,7 +255,7 @@ fn a_known_program_that_is_soon_done_gives_the_same_on_any_thread() {
         let job = job_of((TURNED, 4), ranks, &[1], 2);
         for turn in 0..400 {
             executor.run(&job).unwrap();
-            for (rank, tile) in executor.get(ArrayId(2), &[]).unwrap() {
+            for (rank, tile) in executor.get(ArrayId(2), &[0, 1]).unwrap() {
                 let expected: Vec<i64> = (rank..5).step_by(ranks).map(|at| 2 * at as i64).collect();
                 assert_eq!(tile.to_vec::<i64>(), expected, "turn {turn} of rank {rank} of {ranks}");
             }
@@ -337,13 +337,14 @@ fn ranks_that_have_nothing_to_do_have_no_thread() {
             executor.run(&Arc::new(moved)).unwrap();
         }
         assert_eq!(executor.started_threads(), ranks.min(5), "{ranks} ranks");
-        let tiles = executor.get(ArrayId(5), &[]).unwrap();
+        let all: Vec<usize> = (0..ranks).collect();
+        let tiles = executor.get(ArrayId(5), &all).unwrap();
         assert_eq!(tiles.len(), ranks);
         for (rank, tile) in tiles {
             let expected: Vec<i64> = (rank..5).step_by(ranks).map(|at| 2 * at as i64).collect();
             assert_eq!(tile.to_vec::<i64>(), expected, "rank {rank} of {ranks}");
         }
-        assert!(executor.get(ArrayId(4), &[]).unwrap().is_empty(), "forgotten everywhere");
+        assert!(executor.get(ArrayId(4), &all).unwrap().is_empty(), "forgotten everywhere");
         assert_eq!(executor.counters().programs, 3);
     }
 }
@@ -357,7 +358,9 @@ fn a_rank_that_gets_work_later_starts_later() {
     assert_eq!(executor.started_threads(), 5);
     executor.run(&job_of((&whole, 5), 9, &[1], 3)).unwrap();
     assert_eq!(executor.started_threads(), 9);
-    for (_, tile) in executor.get(ArrayId(3), &[]).unwrap() {
+    let tiles = executor.get(ArrayId(3), &(0..9).collect::<Vec<_>>()).unwrap();
+    assert_eq!(tiles.len(), 9);
+    for (_, tile) in tiles {
         assert_eq!(tile.to_vec::<i64>(), [0, 2, 4, 6, 8]);
     }
 }

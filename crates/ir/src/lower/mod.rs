@@ -52,7 +52,7 @@ pub use executable::{
 pub use local::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Places, owned_places};
 pub use placed::place;
 pub use recipe::{Recipe, RecipeError};
-pub use team::home_of;
+pub use team::{home_of, ranks_named};
 
 use crate::{Block, Function, Place, Program, Type, Value};
 use expr::{ExprId, Exprs};
@@ -82,6 +82,8 @@ pub const OPERATIONS_MAX: usize = 1 << 15;
 pub struct Setting {
     /// Number of ranks of the world.
     pub ranks: usize,
+    /// The ranks over which arrays are cut that name no mesh, if these are not all: the first ones.
+    pub cut_over: Option<usize>,
     /// The ranks of named teams; other names mean all ranks.
     pub teams: BTreeMap<String, Vec<Rank>>,
     /// The types of the arguments that are really given, where the program leaves lengths open.
@@ -314,7 +316,12 @@ impl<'a> Lowering<'a> {
     }
 
     fn auto(&self, shape: &[usize]) -> Result<Distribution, PlaceError> {
-        Distribution::auto(shape, self.ranks).map_err(PlaceError::Distribution)
+        Ok(Distribution::auto(shape, self.cut_over())?)
+    }
+
+    /// The number of ranks over which arrays are cut that name no mesh.
+    fn cut_over(&self) -> usize {
+        self.setting.cut_over.unwrap_or(self.ranks)
     }
 
     /// Lowers the operations of a block; gives what its last operation passes on.

@@ -30,7 +30,7 @@ pub fn place(program: &Program, setting: &Setting) -> Result<Program, LowerError
     let done = lowering.entry();
     done.map_err(|kind| kind.at(lowering.place.clone()))?;
     let homes = lowering.homes.take().unwrap_or_default();
-    let texts = agreed(function, &homes, setting.ranks);
+    let texts = agreed(function, &homes, setting);
     let name = function.name.clone();
     let mut placed = program.clone();
     for function in placed.functions.iter_mut().filter(|function| function.name == name) {
@@ -107,7 +107,7 @@ impl Lowering<'_> {
 
 /// The text for each value that gets one. Values that must have one type get one only if they
 /// all live at the same home.
-fn agreed(function: &Function, homes: &Homes, ranks: usize) -> BTreeMap<Value, String> {
+fn agreed(function: &Function, homes: &Homes, setting: &Setting) -> BTreeMap<Value, String> {
     let mut ties = Ties::new(function.values.len());
     ties.block(&function.body);
     let mut classes: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
@@ -122,7 +122,7 @@ fn agreed(function: &Function, homes: &Homes, ranks: usize) -> BTreeMap<Value, S
         let together = values.iter().all(|value| home_of(value) == home);
         let open = values.iter().all(|value| is_open(function.ty(*value)));
         if let Some(home) = home.filter(|_| together && open) {
-            let text = template(home, ranks);
+            let text = template(home, setting);
             texts.extend(values.into_iter().map(|value| (value, text.clone())));
         }
     }
@@ -136,15 +136,16 @@ fn is_open(ty: &Type) -> bool {
 }
 
 /// The text of a home without its shape; also without its mesh if that is all ranks in a line.
-fn template(home: &Distribution, ranks: usize) -> String {
+fn template(home: &Distribution, setting: &Setting) -> String {
+    let ranks = setting.cut_over.unwrap_or(setting.ranks);
     let text = home.to_string();
     let text = text.split_once(" on ").map_or(text.as_str(), |(_, rest)| rest);
     // Cuts and lists are those of so many ranks.
     let general = !text.contains("cuts") && !text.contains("indexed");
     match text.strip_prefix(&format!("r={ranks}: ")).filter(|_| general) {
-        Some(short) if short.split(", ").all(|axis| axis == "whole") => "copies".to_owned(),
-        Some(short) => short.to_owned(),
-        None => text.to_owned(),
+        Some(short) if !short.split(", ").all(|axis| axis == "whole") => short.to_owned(),
+        Some(_) if ranks == setting.ranks => "copies".to_owned(),
+        _ => text.to_owned(),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::{Place, Program, Type, verify};
 /// program on 4 ranks               move f64 on 4 ranks
 /// steps 2                          from 8 on r=4: block(r)
 /// fast                             to 8 on r=4: block(r) halo 1
+/// cut 3
 /// team "name" 0 2
 /// given f64
 /// lent 8 on r=4: block(r)
@@ -90,6 +91,9 @@ impl fmt::Display for Recipe {
             }
             Self::Program(program, setting) => {
                 writeln!(out, "program on {} ranks", setting.ranks)?;
+                if let Some(ranks) = setting.cut_over {
+                    writeln!(out, "cut {ranks}")?;
+                }
                 if setting.steps_per_exchange > 1 {
                     writeln!(out, "steps {}", setting.steps_per_exchange)?;
                 }
@@ -150,6 +154,7 @@ fn program_of<'a>(
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "steps" => setting.steps_per_exchange = number(rest)?,
+            "cut" => setting.cut_over = Some(first_ranks(rest, ranks)?),
             "fast" => setting.fast = true,
             "looks" => setting.looks = true,
             "copied" => copied = true,
@@ -210,6 +215,14 @@ fn distribution(text: &str, ranks: usize) -> Result<Distribution, RecipeError> {
             Err(RecipeError(format!("`{}`: got rank {rank} of {ranks}", shortened(text))))
         }
         None => Ok(distribution),
+    }
+}
+
+/// Some of all ranks.
+fn first_ranks(text: &str, ranks: usize) -> Result<usize, RecipeError> {
+    match number(text)? {
+        first if (1..=ranks).contains(&first) => Ok(first),
+        first => Err(RecipeError(format!("got {first} ranks, expected 1 to {ranks}"))),
     }
 }
 
@@ -290,6 +303,7 @@ func.func @main(%a: !ndarray.ndarray<6xf64>, %b: !ndarray.ndarray<6xf64>) -> !nd
         check("program on x ranks", "got `x`, expected a number");
         check("program on 2 ranks\nwhat\n----\n", "got a line `what`");
         check("program on 2 ranks\nlent 6 on r=3: block(r)\n----\n", "got rank 2 of 2");
+        check("program on 2 ranks\ncut 3\n----\n", "got 3 ranks, expected 1 to 2");
         check("program on 2 ranks\nteam a 1\n----\n", "got a team");
         check("move f99 on 2 ranks", "got a type `f99`");
         check("move f64 on 2 ranks\nto 6 on r=2: block(r)", "expected `from `");

@@ -56,7 +56,7 @@ impl Lowering<'_> {
         if text == "auto" {
             return self.auto(shape);
         }
-        let full = full_text(text, shape, self.ranks)?;
+        let full = full_text(text, shape, self.cut_over())?;
         let home: Distribution = full
             .parse()
             .map_err(|error| PlaceError::Text { text: full.clone(), error: Box::new(error) })?;
@@ -92,6 +92,15 @@ pub fn home_of(ty: &Type, setting: &super::Setting) -> Result<Distribution, Lowe
             .map_err(LowerErrorKind::Place),
     };
     home.map_err(|kind| kind.at(crate::Place::default()))
+}
+
+/// How many ranks a world has at least that has the mesh of a template without shape; 0 if the
+/// template names no mesh, or one that takes the ranks that there are.
+#[must_use]
+pub fn ranks_named(template: &str) -> usize {
+    let mesh = template.split_once(':').map(|(mesh, _)| mesh).filter(|mesh| !mesh.contains('*'));
+    let named = mesh.and_then(|mesh| format!("scalar on {mesh}:").parse::<Distribution>().ok());
+    named.map_or(0, |named| named.mesh().ranks_needed())
 }
 
 /// The text of a distribution made of a template without shape, in which a mesh axis of size `*`

@@ -7,6 +7,7 @@ mod callers;
 mod examples;
 mod functions;
 mod launch;
+mod made_ranks;
 mod memory;
 mod npy;
 mod open;

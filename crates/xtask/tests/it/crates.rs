@@ -25,7 +25,7 @@ const ORDER: [(&str, &[&str]); 23] = [
         &["prost", "tokio", "tokio-rustls", "tokio-stream", "tonic", "tonic-build", "tonic-prost"],
     ),
     ("spmd", &[]),
-    ("array", &[]),
+    ("array", &["smallvec"]),
     ("pantile", &[]),
     ("cli", &["anyhow", "clap"]),
     ("python", &["pyo3"]),
