@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use pantile_geometry::Distribution;
+use pantile_ir::infer::ShapeError;
 use pantile_ir::lower::home_of;
 use pantile_ir::{Env, Op, Type};
 
 use super::error::ArrayError;
 use super::node::{Node, lock};
 use super::{Array, Session, here};
-use pantile_ir::infer::ShapeError;
 
 impl Session {
     /// A node's elements at a home: what has them there already, else what is recorded now.

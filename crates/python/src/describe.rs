@@ -1,30 +1,60 @@
 //! Arrays of ours in the words of the protocol: of which ranks which part, and where in memory.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use pantile::array::{OpenPiece, Seen, SeenAxes};
 use pantile::geometry::{AxisMap, Cut, Distribution};
-use pantile_protocol::{Block, Dim, DimKind, Place, Section, check};
+use pantile_protocol::{Block, Dim, DimKind, Finding, Place, Section, check};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 
 use crate::open::tuple;
+
+/// Why the protocol has no words for an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DescribeError {
+    /// It lives in boxes.
+    Boxes,
+    /// Ranks have copies along a mesh axis of this name.
+    Copies { axis: String },
+    /// It is part of an axis that is dealt out.
+    PartOfDealt,
+    /// A dimension breaks a rule.
+    Dim(Finding),
+    /// All dimensions together break a rule.
+    Sections(Finding),
+}
+
+impl fmt::Display for DescribeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boxes => f.write_str("it lives in boxes"),
+            Self::Copies { axis } => write!(
+                f,
+                "the protocol cannot say that ranks have copies, as they do along the mesh axis \
+                 `{axis}`; redistribute(0) cuts an array"
+            ),
+            Self::PartOfDealt => {
+                f.write_str("the protocol cannot say a part of an axis that is dealt out")
+            }
+            Self::Dim(finding) => f.write_str(&finding.message),
+            Self::Sections(finding) => write!(f, "the protocol cannot say this: {finding}"),
+        }
+    }
+}
 
 /// The dimensions of every rank that has a part of a view of an array, ascending; or why they
 /// cannot be said.
 pub(crate) fn described(
     home: &Distribution,
     (axes, fixed): &SeenAxes,
-) -> Result<Vec<(usize, Vec<Dim>)>, String> {
-    let Some(maps) = home.axes() else { return Err("it lives in boxes".to_owned()) };
+) -> Result<Vec<(usize, Vec<Dim>)>, DescribeError> {
+    let maps = home.axes().ok_or(DescribeError::Boxes)?;
     let mesh = home.mesh();
     let copies = home.free_mesh_axes().into_iter().find(|axis| mesh.shape()[*axis] > 1);
     if let Some(axis) = copies {
-        return Err(format!(
-            "the protocol cannot say that ranks have copies, as they do along the mesh axis `{}`; \
-             redistribute(0) cuts an array",
-            mesh.names()[axis]
-        ));
+        return Err(DescribeError::Copies { axis: mesh.names()[axis].clone() });
     }
     let mut all = Vec::new();
     let mut ranks: Vec<usize> = mesh.ranks().collect();
@@ -36,12 +66,12 @@ pub(crate) fn described(
             continue;
         }
         let dims = axes.iter().map(|seen| dim(&maps[seen.axis], coordinate(seen.axis), *seen));
-        all.push((rank, dims.collect::<Result<Vec<Dim>, String>>()?));
+        all.push((rank, dims.collect::<Result<Vec<Dim>, DescribeError>>()?));
     }
     let sections: Vec<Section> = all.iter().map(|(_, d)| Section::from_dims(d, None)).collect();
-    match check(&sections).first() {
+    match check(&sections).into_iter().next() {
         None => Ok(all),
-        Some(finding) => Err(format!("the protocol cannot say this: {finding}")),
+        Some(finding) => Err(DescribeError::Sections(finding)),
     }
 }
 
@@ -60,7 +90,7 @@ fn signed(number: usize) -> i64 {
 }
 
 /// One dimension of a view.
-fn dim(map: &AxisMap, coordinate: usize, seen: Seen) -> Result<Dim, String> {
+fn dim(map: &AxisMap, coordinate: usize, seen: Seen) -> Result<Dim, DescribeError> {
     let (parts, size) = (signed(map.parts()), signed(seen.size));
     let all = (seen.first, seen.step, seen.size) == (0, 1, map.length());
     let (mut grid_rank, at) = (signed(coordinate), signed(coordinate));
@@ -89,10 +119,10 @@ fn dim(map: &AxisMap, coordinate: usize, seen: Seen) -> Result<Dim, String> {
             let indices = (0..map.local_length(coordinate)).filter_map(label).collect();
             DimKind::Indexed { indices, one_to_one: map.is_single() }
         }
-        _ => return Err("the protocol cannot say a part of an axis that is dealt out".to_owned()),
+        _ => return Err(DescribeError::PartOfDealt),
     };
     let place = Place { size, grid_size: parts, grid_rank };
-    Dim::new(place, kind).map_err(|finding| finding.message)
+    Dim::new(place, kind).map_err(DescribeError::Dim)
 }
 
 /// How many indices of a view that goes up are below `index`.

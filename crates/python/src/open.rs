@@ -78,7 +78,7 @@ impl Array {
                     Some((_, dims)) => dim_data(py, dims)?,
                     None => "this rank has no part of it".into_pyobject(py)?.into_any(),
                 },
-                Err(reason) => reason.into_pyobject(py)?.into_any(),
+                Err(error) => error.to_string().into_pyobject(py)?.into_any(),
             };
             all.push((rank, memory, Some(part), dims));
         }
@@ -90,7 +90,8 @@ impl Array {
         let home = self.computed_home(py)?;
         let whole = |(axis, size): (usize, &usize)| Seen { axis, first: 0, step: 1, size: *size };
         let axes = home.shape().iter().enumerate().map(whole).collect();
-        let list = described(&home, &(axes, Vec::new())).map_err(PyBufferError::new_err)?;
+        let list = described(&home, &(axes, Vec::new()))
+            .map_err(|error| PyBufferError::new_err(error.to_string()))?;
         list.iter().map(|(rank, dims)| Ok((*rank, dim_data(py, dims)?))).collect()
     }
 

@@ -38,12 +38,12 @@ fn begin(cluster: &Cluster, array: u64) -> Connection {
 }
 
 /// Sends the rest of an array; why it was refused, if it was.
-fn finish(mut connection: Connection) -> Result<(), String> {
+fn finish(mut connection: Connection) -> Result<(), DataError> {
     let _ = connection.send(BODY, &[], &[&[0; BYTES / 2]]);
     let answer = connection.receive().unwrap();
     match answer.kind {
         DONE => Ok(()),
-        _ => Err(String::from_utf8(answer.header).unwrap()),
+        _ => Err(DataError::Refused(String::from_utf8(answer.header).unwrap())),
     }
 }
 
@@ -92,8 +92,9 @@ fn uploads_at_once_together_exceed_the_memory_of_a_rank() {
     let results = uploads.map(finish);
     let refused: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
     assert_eq!(refused.len(), 1, "{results:?}");
-    assert!(refused[0].contains(&format!("asks for {BYTES} bytes")), "{}", refused[0]);
-    assert!(refused[0].contains("bytes are left"), "{}", refused[0]);
+    let refused = refused[0].to_string();
+    assert!(refused.contains(&format!("asks for {BYTES} bytes")), "{refused}");
+    assert!(refused.contains("bytes are left"), "{refused}");
     // The other is there, and keeps further ones out; the client is told where.
     let there = if results[0].is_ok() { 1 } else { 2 };
     assert_eq!(cluster.get(ArrayId(there), &[0]).unwrap()[0].1.len(), ELEMENTS);
@@ -119,7 +120,7 @@ fn an_upload_that_was_cut_takes_memory_for_ever() {
 }
 
 /// Runs a program that makes an array out of nothing, or of another one.
-fn make(cluster: &mut Cluster, from: Option<u64>, into: u64) -> Result<(), String> {
+fn make(cluster: &mut Cluster, from: Option<u64>, into: u64) -> Result<(), Error> {
     let kind = format!("!ndarray.ndarray<{ELEMENTS}xf64, #pantile.dist<\"block(r)\">>");
     let text = match from {
         None => format!(
@@ -143,7 +144,7 @@ fn make(cluster: &mut Cluster, from: Option<u64>, into: u64) -> Result<(), Strin
         ReplyKind::Done(done) if done.number == number => Some(done),
         _ => None,
     });
-    done.unwrap().fault.map_or(Ok(()), |fault| Err(Error::from(fault).to_string()))
+    done.unwrap().fault.map_or(Ok(()), |fault| Err(Error::from(fault)))
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn results_beside_each_other_exceed_the_memory_of_a_rank() {
     make(&mut cluster, None, 1).unwrap();
     // Nothing that needs as much fits beside it, from any source; and nothing ends by that.
     for from in [None, Some(1), None] {
-        let error = make(&mut cluster, from, 2).unwrap_err();
+        let error = make(&mut cluster, from, 2).unwrap_err().to_string();
         assert!(error.contains(&format!("asks for {BYTES} bytes")), "{error}");
         assert!(error.contains("bytes are left") && error.contains("worker `small`"), "{error}");
     }

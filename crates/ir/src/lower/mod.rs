@@ -43,7 +43,9 @@ use pantile_lanes::DType;
 
 pub use contract::Contract;
 pub use cost::{Cost, StepCost};
-pub use error::{LoopError, LowerError, LowerErrorKind, OperationError, PlaceError, StretchError};
+pub use error::{
+    LoopError, LowerError, LowerErrorKind, OperationError, PlaceError, RecipeError, StretchError,
+};
 pub use executable::{
     Along, Carried, Compute, Exchange, ExchangePart, Executable, Finish, Fold, Move, Part, Product,
     Read, Repeat, Slot, SlotId, Step, Stretch, Turns, Write,
@@ -51,7 +53,7 @@ pub use executable::{
 
 pub use local::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Places, owned_places};
 pub use placed::place;
-pub use recipe::{Recipe, RecipeError};
+pub use recipe::Recipe;
 pub use team::{home_of, ranks_named};
 
 use crate::{Block, Function, Place, Program, Type, Value};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pantile_geometry::Distribution;
 use pantile_lanes::DType;
 
-use super::{Executable, Lent, LowerError, Setting, compile};
+use super::{Executable, Lent, LowerError, RecipeError, Setting, compile};
 use crate::text::{parse, parse_type, print_type};
 use crate::{Place, Program, Type, verify};
 
@@ -44,18 +44,6 @@ pub enum Recipe {
         target: Box<Distribution>,
     },
 }
-
-/// Why a text is no recipe.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecipeError(String);
-
-impl fmt::Display for RecipeError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RecipeError {}
 
 impl Recipe {
     /// Number of ranks that it is for.
@@ -135,10 +123,7 @@ impl FromStr for Recipe {
         match first[..] {
             ["program", "on", ranks, "ranks"] => program_of(number(ranks)?, lines, program),
             ["move", dtype, "on", ranks, "ranks"] => move_of((dtype, number(ranks)?), lines),
-            _ => Err(RecipeError(format!(
-                "got `{}`, expected `program on N ranks` or `move TYPE on N ranks`",
-                shortened(&first.join(" "))
-            ))),
+            _ => Err(RecipeError::Head { got: shortened(&first.join(" ")) }),
         }
     }
 }
@@ -159,23 +144,17 @@ fn program_of<'a>(
             "looks" => setting.looks = true,
             "copied" => copied = true,
             "team" => setting.teams.extend(team(rest)?),
-            "given" => given.push(parse_type(rest).map_err(|fault| wrong(&fault))?),
+            "given" => given.push(parse_type(rest).map_err(RecipeError::Type)?),
             "lent" | "spent" => {
                 lent.push(Lent { home: distribution(rest, ranks)?, spent: word == "spent" });
             }
-            _ => return Err(RecipeError(format!("got a line `{}`", shortened(line)))),
+            _ => return Err(RecipeError::Line { got: shortened(line) }),
         }
     }
     setting.arguments = (!given.is_empty()).then_some(given);
     setting.lent = (!copied).then_some(lent);
-    let program = parse(text, "program").map_err(|faults| {
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        RecipeError(faults.join("\n"))
-    })?;
-    verify::verify(&program).map_err(|findings| {
-        let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-        RecipeError(findings.join("\n"))
-    })?;
+    let program = parse(text, "program").map_err(RecipeError::Program)?;
+    verify::verify(&program).map_err(RecipeError::Verify)?;
     Ok(Recipe::Program(Arc::new(program), Box::new(setting)))
 }
 
@@ -183,17 +162,18 @@ fn move_of<'a>(
     (dtype, ranks): (&str, usize),
     mut lines: impl Iterator<Item = &'a str>,
 ) -> Result<Recipe, RecipeError> {
-    let dtype = dtype.parse().map_err(|_| wrong(&format!("got a type `{}`", shortened(dtype))))?;
-    let mut way = |word: &str| {
+    let unknown = |_| RecipeError::ElementType { got: shortened(dtype) };
+    let dtype = dtype.parse().map_err(unknown)?;
+    let mut way = |expected: &'static str| {
         let line = lines.next().unwrap_or("");
-        let Some(text) = line.strip_prefix(word) else {
-            return Err(RecipeError(format!("got `{}`, expected `{word}`", shortened(line))));
+        let Some(text) = line.strip_prefix(expected) else {
+            return Err(RecipeError::Side { got: shortened(line), expected });
         };
         distribution(text, ranks).map(Box::new)
     };
     let (source, target) = (way("from ")?, way("to ")?);
     if source.shape() != target.shape() {
-        return Err(RecipeError(format!("`{source}` and `{target}` have different shapes")));
+        return Err(RecipeError::Shapes(Box::new([*source, *target])));
     }
     Ok(Recipe::Move { ranks, dtype, source, target })
 }
@@ -201,19 +181,18 @@ fn move_of<'a>(
 fn team(text: &str) -> Result<BTreeMap<String, Vec<usize>>, RecipeError> {
     let parts: Option<(&str, &str)> = text.strip_prefix('"').and_then(|rest| rest.rsplit_once('"'));
     let Some((name, ranks)) = parts else {
-        return Err(RecipeError(format!("got a team `{}`", shortened(text))));
+        return Err(RecipeError::Team { got: shortened(text) });
     };
     let ranks: Result<Vec<usize>, RecipeError> = ranks.split_whitespace().map(number).collect();
     Ok(BTreeMap::from([(name.to_owned(), ranks?)]))
 }
 
 fn distribution(text: &str, ranks: usize) -> Result<Distribution, RecipeError> {
-    let distribution: Distribution = text.parse().map_err(|error| wrong(&error))?;
+    let distribution: Distribution =
+        text.parse().map_err(|error| RecipeError::Distribution(Box::new(error)))?;
     let beyond = distribution.mesh().ranks().find(|rank| *rank >= ranks);
     match beyond {
-        Some(rank) => {
-            Err(RecipeError(format!("`{}`: got rank {rank} of {ranks}", shortened(text))))
-        }
+        Some(rank) => Err(RecipeError::NoSuchRank { text: shortened(text), rank, ranks }),
         None => Ok(distribution),
     }
 }
@@ -222,16 +201,12 @@ fn distribution(text: &str, ranks: usize) -> Result<Distribution, RecipeError> {
 fn first_ranks(text: &str, ranks: usize) -> Result<usize, RecipeError> {
     match number(text)? {
         first if (1..=ranks).contains(&first) => Ok(first),
-        first => Err(RecipeError(format!("got {first} ranks, expected 1 to {ranks}"))),
+        got => Err(RecipeError::Cut { got, ranks }),
     }
 }
 
 fn number(text: &str) -> Result<usize, RecipeError> {
-    text.parse().map_err(|_| RecipeError(format!("got `{}`, expected a number", shortened(text))))
-}
-
-fn wrong(error: &dyn fmt::Display) -> RecipeError {
-    RecipeError(error.to_string())
+    text.parse().map_err(|_| RecipeError::Number { got: shortened(text) })
 }
 
 /// What strangers sent, for messages.
@@ -295,21 +270,35 @@ func.func @main(%a: !ndarray.ndarray<6xf64>, %b: !ndarray.ndarray<6xf64>) -> !nd
 
     #[test]
     fn what_is_no_recipe_is_told() {
-        let check = |text: &str, words: &str| {
-            let error = text.parse::<Recipe>().expect_err(text).to_string();
-            assert!(error.contains(words), "{error}");
+        let error = |text: &str| text.parse::<Recipe>().expect_err(text);
+        let check = |text: &str, expected: RecipeError, words: &str| {
+            let error = error(text);
+            assert!(error.to_string().contains(words), "{error}");
+            assert_eq!(error, expected);
         };
-        check("", "expected `program on N ranks`");
-        check("program on x ranks", "got `x`, expected a number");
-        check("program on 2 ranks\nwhat\n----\n", "got a line `what`");
-        check("program on 2 ranks\nlent 6 on r=3: block(r)\n----\n", "got rank 2 of 2");
-        check("program on 2 ranks\ncut 3\n----\n", "got 3 ranks, expected 1 to 2");
-        check("program on 2 ranks\nteam a 1\n----\n", "got a team");
-        check("move f99 on 2 ranks", "got a type `f99`");
-        check("move f64 on 2 ranks\nto 6 on r=2: block(r)", "expected `from `");
+        let got = |got: &str| got.to_owned();
+        check("", RecipeError::Head { got: got("") }, "got ``, expected `program on N ranks`");
+        let expected = RecipeError::Number { got: got("x") };
+        check("program on x ranks", expected, "got `x`, expected a number");
+        let expected = RecipeError::Line { got: got("what") };
+        check("program on 2 ranks\nwhat\n----\n", expected, "got a line `what`");
+        let text = got("6 on r=3: block(r)");
+        let expected = RecipeError::NoSuchRank { text, rank: 2, ranks: 2 };
+        let lent = "program on 2 ranks\nlent 6 on r=3: block(r)\n----\n";
+        check(lent, expected, "`6 on r=3: block(r)`: got rank 2 of 2");
+        let expected = RecipeError::Cut { got: 3, ranks: 2 };
+        check("program on 2 ranks\ncut 3\n----\n", expected, "got 3 ranks, expected 1 to 2");
+        let expected = RecipeError::Team { got: got("a 1") };
+        check("program on 2 ranks\nteam a 1\n----\n", expected, "got a team `a 1`");
+        let expected = RecipeError::ElementType { got: got("f99") };
+        check("move f99 on 2 ranks", expected, "got a type `f99`");
+        let expected = RecipeError::Side { got: got("to 6 on r=2: block(r)"), expected: "from " };
+        check("move f64 on 2 ranks\nto 6 on r=2: block(r)", expected, "expected `from `");
         let shapes = "move f64 on 2 ranks\nfrom 6 on r=2: block(r)\nto 7 on r=2: block(r)";
-        check(shapes, "different shapes");
-        check(&PROGRAM.replace("\"add\"", "\"ad\""), "program:");
-        check(&PROGRAM.replace("return %c", "return %d"), "program:");
+        assert!(matches!(error(shapes), RecipeError::Shapes(_)));
+        let unknown = error(&PROGRAM.replace("\"add\"", "\"ad\""));
+        assert!(matches!(unknown, RecipeError::Program(_)), "{unknown}");
+        let undefined = error(&PROGRAM.replace("return %c", "return %d"));
+        assert!(matches!(undefined, RecipeError::Program(_)), "{undefined}");
     }
 }

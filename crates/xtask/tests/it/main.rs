@@ -4,6 +4,7 @@
 mod crates;
 mod documents;
 mod environment;
+mod error_types;
 mod errors;
 mod files;
 mod map;

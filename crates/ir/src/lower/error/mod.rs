@@ -2,6 +2,7 @@
 
 mod operations;
 mod place;
+mod recipe;
 mod repeat;
 mod slices;
 
@@ -12,6 +13,7 @@ use pantile_lanes::DType;
 
 pub use operations::OperationError;
 pub use place::PlaceError;
+pub use recipe::RecipeError;
 pub use repeat::LoopError;
 pub use slices::StretchError;
 
