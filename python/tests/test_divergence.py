@@ -77,8 +77,6 @@ def test_who_looks_alone_is_told_where_the_others_are(tmp_path):
     assert "rank 1" in done.stderr and "user.py:5" in done.stderr
 
 
-
-
 #: Elements that differ, by kind: in one byte of many, in none that the other process owns, in a list.
 GIVEN = {
     "an array": "np.arange(1000.0) + pt.rank()",
@@ -114,6 +112,31 @@ def test_processes_that_give_the_same_elements_hear_nothing(tmp_path):
         for length in (0, 1, 7, 8, 9, 4097):
             a[0] = pt.asarray(np.arange(length) + 0.5, dist=0).sum() + np.asarray([2.0, 3.0])[1]
             float(a.sum())
+        """,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+@pytest.mark.parametrize("check", [True, False])
+def test_a_process_that_gives_elements_waits_for_no_other(tmp_path, check):
+    done = job(
+        tmp_path,
+        f"""
+        import sys, time
+        from pathlib import Path
+        import numpy as np, pantile as pt
+        start, given = pt.arange(3.0, dist=0).compute(), Path(__file__).with_name("given")
+        for _ in range(3000 * pt.rank()):
+            if given.exists():
+                break
+            time.sleep(0.01)
+        else:
+            if pt.rank() == 1:
+                sys.exit("rank 0 still waits in asarray")
+        arrays = [pt.asarray(np.arange(n) + 0.5, dist=0, check={check}) for n in (1, 100, 5000)]
+        given.touch()
+        assert float(sum(a.sum() for a in arrays)) == 0.5 + 5000 + 12_500_000
         """,
     )
     assert done.returncode == 0, done.stderr

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pantile as pt
@@ -35,7 +36,10 @@ def in_child(work):
 
 
 def started():
-    return pt.arange(12.0, dist=0).compute()
+    """An array of ranks that have threads, where there are several ranks."""
+    a = pt.arange(12.0, dist=0).compute()
+    a[::-1].compute()
+    return a
 
 
 USES = {
@@ -56,6 +60,20 @@ def test_the_first_use_of_the_old_world_is_an_error(use):
     a = started()
     assert "this process was forked" in in_child(lambda: USES[use](a))
     assert float(pt.sum(a)) == 66.0
+
+
+def test_a_child_of_a_busy_parent_is_told():
+    """In the child the locks of another thread of the parent stay locked for good."""
+    a, busy = started(), pt.linspace(0.0, 1.0, 2_000_000, dist=0)
+    for _ in range(100):
+        busy = pt.sin(busy) + 0.5
+    thread, rounds = threading.Thread(target=busy.compute), 0
+    thread.start()
+    while thread.is_alive():
+        for use, call in USES.items():
+            assert "this process was forked" in in_child(lambda call=call: call(a)), use
+        rounds += thread.is_alive()
+    assert rounds > 0 and float(pt.sum(a)) == 66.0
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -122,6 +140,7 @@ import pantile as pt
 if len(sys.argv) > 1:
     pt.init(cluster=sys.argv[1])
 a = pt.arange(12.0, dist=0).compute()
+a[::-1].compute()  # ranks take elements from each other: all of them have threads now
 
 def child(work):
     pid = os.fork()

@@ -102,12 +102,35 @@ for _ in range(3):
 """
 
 
-@pytest.mark.skipif(not _core.has_mpi, reason="this build has no MPI")
-def test_what_one_process_may_not_have_all_refuse(tmp_path):
-    script = tmp_path / "limited.py"
-    script.write_text(PROCESSES)
+SHARED = """
+import pantile as pt
+pt.init()
+for bytes in (1 << 45, 1 << 50):
+    try:
+        (pt.zeros((bytes >> 3,)) + 1.0).compute()
+    except MemoryError as error:
+        assert "are left for each of 3 processes here of the " in str(error), error
+    else:
+        raise AssertionError("it does not fit")
+"""
+
+
+def processes(folder, program):
+    """Runs a program on three processes."""
+    script = folder / "limited.py"
+    script.write_text(program)
     words = [sys.executable, "-m", "pantile._command", "run", str(script), "-n", "3"]
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     environment = {**os.environ, **allowed}
     ran = subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.skipif(not _core.has_mpi, reason="this build has no MPI")
+def test_processes_of_one_machine_share_its_memory(tmp_path):
+    processes(tmp_path, SHARED)
+
+
+@pytest.mark.skipif(not _core.has_mpi, reason="this build has no MPI")
+def test_what_one_process_may_not_have_all_refuse(tmp_path):
+    processes(tmp_path, PROCESSES)

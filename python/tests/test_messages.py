@@ -24,6 +24,8 @@ REFUSED = {
     "np.power": (lambda a: np.power(a, np.asarray([1, 1, 1, -1])), ValueError, "negative powers"),
     "in place": (lambda a: a.__ipow__(-1), ValueError, "negative powers"),
     "stack": (lambda a: np.stack([a, np.ones(3)]), ValueError, r"\(4,\), \(3,\)"),
+    "ufunc": (lambda a: np.spacing(pt.concat([a] * 9999)), TypeError, "np.spacing does not know"),
+    "accumulate": (lambda a: np.add.accumulate(pt.concat([a] * 9999)), TypeError, "add.accumulate does not"),
 }
 
 
@@ -35,6 +37,18 @@ def test_a_mistake_is_told_and_changes_nothing(a, what):
     assert re.search(words, str(caught.value)), caught.value
     assert len(str(caught.value)) < 300
     assert a.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("module", [np, pt])
+@pytest.mark.parametrize("name", ["stack", "concat"])
+def test_arrays_of_both_kinds_are_joined(a, name, module, order):
+    """None of them needs to know how arrays of the other kind are made inside."""
+    plain = [np.arange(4), np.ones(4, int)]
+    call = getattr(module, name, np.concatenate)
+    ours = call([a, plain[1]][::order])
+    theirs = getattr(np, "concatenate" if name == "concat" else name)(plain[::order])
+    np.testing.assert_array_equal(np.asarray(ours), theirs, strict=True)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])

@@ -93,3 +93,22 @@ pub(crate) fn start_sweeper(world: Weak<Inner>, deferred_frees: Arc<DeferredFree
     // Without it garbage is forgotten with the next program.
     let _ = std::thread::Builder::new().name("sweeper".to_owned()).spawn(work);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Session;
+
+    #[test]
+    fn a_forked_process_closes_nothing() {
+        for forks in [0, 1] {
+            let mut session = Session::threads(2).unwrap_or_else(|fault| panic!("{fault}"));
+            let deferred_frees = Arc::clone(&session.inner.deferred_frees);
+            // As a child sees it: another process started the ranks.
+            let inner = Arc::get_mut(&mut session.inner).expect("the only session");
+            inner.process = inner.process.wrapping_add(forks);
+            drop(session);
+            assert_eq!(deferred_frees.is_closed(), forks == 0);
+        }
+    }
+}

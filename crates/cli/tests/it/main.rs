@@ -11,3 +11,4 @@ mod common;
 mod examples;
 mod filetests;
 mod readme;
+mod run_memory;

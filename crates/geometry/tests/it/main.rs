@@ -7,6 +7,7 @@ mod laws;
 mod layer_halo;
 mod layer_halo_laws;
 mod owned;
+mod paths;
 mod slices;
 mod slices_laws;
 mod teams;
