@@ -1,4 +1,4 @@
-//! What the README shows is what happens.
+//! What the documents show is what happens.
 //!
 //! In blocks marked `console`, lines that start with `$ pantile` (or `$ cargo run --release --`)
 //! are run; what follows up to the next `$` is what they print, with `...` for lines left out.
@@ -36,10 +36,21 @@ fn agrees(shown: &[&str], printed: &[&str]) -> bool {
 
 #[test]
 fn commands_in_the_readme_print_what_it_says() {
-    let path = root().join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let lines: Vec<&str> = readme.lines().collect();
-    let folder = std::env::temp_dir().join(format!("pantile-readme-{}", std::process::id()));
+    assert!(commands_of("README.md") >= 2);
+}
+
+#[test]
+fn commands_in_the_tour_print_what_it_says() {
+    assert!(commands_of("docs/command.md") >= 9);
+}
+
+/// Runs the commands of a page; gives their number.
+fn commands_of(page: &str) -> usize {
+    let path = root().join(page);
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let name = format!("pantile-{}-{}", page.replace('/', "-"), std::process::id());
+    let folder = std::env::temp_dir().join(name);
     fs::create_dir_all(folder.join("examples")).unwrap();
     for entry in fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
@@ -74,13 +85,13 @@ fn commands_in_the_readme_print_what_it_says() {
         }
     }
     fs::remove_dir_all(&folder).unwrap();
-    assert!(count >= 4, "the README shows {count} commands, expected at least 4");
     if !wrong.is_empty() && std::env::var_os("BLESS").is_some() {
         lines[copied..].iter().for_each(|line| blessed.push_str(&format!("{line}\n")));
         fs::write(path, blessed).unwrap();
-        return;
+        return count;
     }
-    assert!(wrong.is_empty(), "the README shows other output than\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{page} shows other output than\n{}", wrong.join("\n"));
+    count
 }
 
 #[test]

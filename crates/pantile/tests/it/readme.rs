@@ -1,4 +1,4 @@
-//! The Rust in the README is Rust that runs.
+//! The Rust in docs/rust.md is Rust that runs.
 
 use pantile::prelude::*;
 use pantile::{Plan, Schedule};
@@ -51,10 +51,10 @@ fn the_examples_hold() {
     first_example().unwrap();
     second_example().unwrap();
     let here: Vec<&str> = include_str!("readme.rs").lines().map(str::trim).collect();
-    let readme = include_str!("../../../../README.md");
-    let blocks = readme.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let page = include_str!("../../../../docs/rust.md");
+    let blocks = page.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     for line in blocks.flat_map(str::lines).map(str::trim) {
         let header = line.starts_with("use ") || line.starts_with("fn main()");
-        assert!(header || here.contains(&line), "the README has a line that is not tested: {line}");
+        assert!(header || here.contains(&line), "docs/rust.md has a line that is not tested: {line}");
     }
 }
