@@ -7,6 +7,7 @@
 //! Nothing here fails because of a time: the figures say what is, the aims what shall be. A result
 //! that differs from the one by hand is an error.
 
+mod date;
 mod page;
 mod python;
 
@@ -72,6 +73,8 @@ struct Ranks(Vec<usize>);
 
 /// What was measured, on what, and how.
 struct BenchRun {
+    /// The day.
+    date: String,
     machine: BenchMachine,
     scale: f64,
     turns: u32,
@@ -110,7 +113,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         bail!("no figure was measured: none of Python has the word of --only in its name");
     }
     let (scale, turns) = (arguments.scale, arguments.turns);
-    write(&BenchRun { machine, scale, turns, figures }, arguments)
+    let date = date::today();
+    write(&BenchRun { date, machine, scale, turns, figures }, arguments)
 }
 
 /// The cases that are asked for.
@@ -168,6 +172,7 @@ impl BenchRun {
     fn json(&self) -> Value {
         Value::object([
             ("version", env!("CARGO_PKG_VERSION").into()),
+            ("date", self.date.as_str().into()),
             ("machine", self.machine.json()),
             ("scale", number(self.scale)),
             ("turns", self.turns.into()),

@@ -48,7 +48,7 @@ fn groups(run: &BenchRun) -> impl Iterator<Item = (FigureGroup, Vec<&Figure>)> {
 /// The version, how it was measured, and how many aims are met.
 fn summary(run: &BenchRun) -> String {
     let turns = crate::numbers::plural(run.turns, "turn");
-    format!("pantile {}, {turns}, scale {}", env!("CARGO_PKG_VERSION"), run.scale)
+    format!("pantile {}, {}, {turns}, scale {}", env!("CARGO_PKG_VERSION"), run.date, run.scale)
 }
 
 /// How many aims are met, and what speaks against it.
@@ -178,8 +178,13 @@ mod tests {
             ratio: 0.5,
             aim: Some(Aim::Ratio(0.9)),
         };
-        let run =
-            BenchRun { machine: BenchMachine::here(), scale: 1.0, turns: 3, figures: vec![figure] };
+        let run = BenchRun {
+            date: "2026-11-19".to_owned(),
+            machine: BenchMachine::here(),
+            scale: 1.0,
+            turns: 3,
+            figures: vec![figure],
+        };
         let page = markdown(&run);
         let row = "| sqrt \\|z\\| | 8x8 | 2 | 2 ms | 1 ms | 0.50 | >= 0.90 | missed | loop |";
         assert!(page.contains(row), "{page}");

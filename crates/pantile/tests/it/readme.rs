@@ -55,6 +55,9 @@ fn the_examples_hold() {
     let blocks = page.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     for line in blocks.flat_map(str::lines).map(str::trim) {
         let header = line.starts_with("use ") || line.starts_with("fn main()");
-        assert!(header || here.contains(&line), "docs/rust.md has a line that is not tested: {line}");
+        assert!(
+            header || here.contains(&line),
+            "docs/rust.md has a line that is not tested: {line}"
+        );
     }
 }
