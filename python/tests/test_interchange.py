@@ -192,6 +192,17 @@ def test_views_that_live_elsewhere_are_shown_as_they_are():
         np.testing.assert_array_equal(found, expected)
 
 
+def test_copies_have_no_words_in_the_protocol():
+    pt.init(ranks=4)
+    array = pt.arange(6, dist="x=2, y=2: block(x)")
+    with pytest.raises(BufferError) as caught:
+        array.sections[0].__distarray__()
+    assert str(caught.value) == (
+        "the protocol cannot say that ranks have copies, as they do along the mesh axis `y`; "
+        "redistribute(0) cuts an array"
+    )
+
+
 def test_lists_in_any_order_go_out():
     """Labels come in the order of the memory, whatever that is."""
     pt.init(ranks=3)

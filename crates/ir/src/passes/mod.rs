@@ -23,6 +23,7 @@ mod scalars;
 mod slices;
 mod values;
 
+pub use member::MemberError;
 pub use print_member::member_types;
 pub use registry::{Member, Pass, PassError, all, find};
 pub use values::values;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::member::MemberError;
 use super::{
     coalesce, cores, cse, dce, distribute, fold, keys, member, member_types, overlap, regions,
     slices, values,
@@ -103,8 +104,8 @@ pub enum PassError {
         pass: &'static str,
         /// The operation.
         op: &'static str,
-        /// What was got and what was expected.
-        reason: String,
+        /// Why there is none.
+        reason: Box<MemberError>,
         /// Where it was written.
         place: Place,
     },

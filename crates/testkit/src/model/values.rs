@@ -11,6 +11,7 @@ use super::pairs::Movement;
 use super::spec::{Kind, Operator, Spec};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A stored value for every holder of every element.
 pub type Values = BTreeMap<(Vec<usize>, Holder), i64>;
@@ -71,11 +72,43 @@ pub fn scattered(spec: &Spec, rng: &mut Rng) -> Values {
     filled(spec, rng).into_keys().map(|key| (key, rng.range(-1_000, 1_000))).collect()
 }
 
+/// Why values are not those of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueFault {
+    /// Copies of an element differ.
+    Copies {
+        /// The element.
+        index: Vec<usize>,
+        /// A holder whose copy differs from an earlier one.
+        holder: Holder,
+    },
+    /// An element has another value after a movement.
+    Element {
+        /// The element.
+        index: Vec<usize>,
+        /// Its value before.
+        wanted: Option<i64>,
+        /// Its value after.
+        got: Option<i64>,
+    },
+}
+
+impl fmt::Display for ValueFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Copies { index, holder } => write!(f, "copies of {index:?} differ at {holder:?}"),
+            Self::Element { index, wanted, got } => {
+                write!(f, "element {index:?}: wanted {wanted:?}, got {got:?}")
+            }
+        }
+    }
+}
+
 /// The logical value of every element; `None` where a Copies direction has a gap.
 ///
 /// # Errors
 /// If holders that should be copies of each other differ.
-pub fn logical(spec: &Spec, values: &Values) -> Result<Vec<Option<i64>>, String> {
+pub fn logical(spec: &Spec, values: &Values) -> Result<Vec<Option<i64>>, ValueFault> {
     let directions = normal_directions(spec);
     let operator = if has_terms(spec) { spec.operator } else { Operator::Sum };
     let of_element = |index: &Vec<usize>| {
@@ -86,7 +119,7 @@ pub fn logical(spec: &Spec, values: &Values) -> Result<Vec<Option<i64>>, String>
         for (term, holder) in holders_by_term((spec, &directions), index) {
             let value = values[&(index.clone(), holder.clone())];
             if *terms.entry(term).or_insert(value) != value {
-                return Err(format!("copies of {index:?} differ at {holder:?}"));
+                return Err(ValueFault::Copies { index: index.clone(), holder });
             }
         }
         Ok(Some(terms.into_values().fold(identity(operator), |a, b| combine(operator, a, b))))
@@ -122,14 +155,15 @@ pub fn moved(movement: &Movement, operator: Operator, target: &Spec, source: &Va
 /// the identity.
 ///
 /// # Errors
-/// The first element that is wrong, in words.
-pub fn check(source: (&Spec, &Values), target: (&Spec, &Values)) -> Result<(), String> {
+/// The first element that is wrong.
+pub fn check(source: (&Spec, &Values), target: (&Spec, &Values)) -> Result<(), ValueFault> {
     let (wanted, got) = (logical(source.0, source.1)?, logical(target.0, target.1)?);
     for (i, index) in indices(&source.0.shape).iter().enumerate() {
         let nowhere = |spec| element_holders(spec, index).is_empty();
         let asked = got[i].is_some() && !(nowhere(source.0) && nowhere(target.0));
         if asked && wanted[i] != got[i] {
-            return Err(format!("element {index:?}: wanted {:?}, got {:?}", wanted[i], got[i]));
+            let (index, wanted, got) = (index.clone(), wanted[i], got[i]);
+            return Err(ValueFault::Element { index, wanted, got });
         }
     }
     Ok(())
@@ -139,4 +173,16 @@ pub fn check(source: (&Spec, &Values), target: (&Spec, &Values)) -> Result<(), S
 #[must_use]
 pub fn dot(a: &Values, b: &Values) -> i64 {
     a.iter().fold(0, |sum, (key, value)| sum.wrapping_add(value.wrapping_mul(b[key])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_name_the_element() {
+        let (index, wanted, got) = (vec![1, 2], Some(3), None);
+        let fault = ValueFault::Element { index, wanted, got };
+        assert_eq!(fault.to_string(), "element [1, 2]: wanted Some(3), got None");
+    }
 }

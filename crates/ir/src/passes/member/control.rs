@@ -1,5 +1,6 @@
 //! Arguments, results, loops and regions: arrays without halos pass as their owned part.
 
+use super::MemberError;
 use super::held::Held;
 use super::{Lower, local_type};
 use crate::passes::PassError;
@@ -25,7 +26,7 @@ impl Lower<'_> {
             let Some(local) = self.facts.local(*argument).cloned() else {
                 let place = self.to.function.place.clone();
                 let call = Operation::new(Op::Return, Vec::new(), Vec::new()).at(place);
-                return self.refuse(&call, "got an argument whose parts are not known");
+                return self.refuse(&call, MemberError::UnknownArgument);
             };
             let mut held = Held { local, parts: [Vec::new(), Vec::new(), Vec::new()] };
             let halos = held.has_halos();
@@ -67,11 +68,10 @@ impl Lower<'_> {
                 continue;
             };
             let (Some(held), Some(expected)) = (self.held.get(value), self.facts.local(*to)) else {
-                return self.refuse(operation, "got an array whose parts are not known");
+                return self.refuse(operation, MemberError::UnknownParts);
             };
             if !held.local.is_plain_like(expected) {
-                let reason = "got an array with other parts than those that the loop carries";
-                return self.refuse(operation, reason);
+                return self.refuse(operation, MemberError::OtherParts);
             }
             let held = held.clone();
             made.push(self.part(&held, 1, &array));
@@ -97,7 +97,7 @@ impl Lower<'_> {
                 (_, 0) => Vec::new(),
                 (Some(local), _) => local.part_shape(1),
                 (None, _) => {
-                    return self.refuse(operation, "carries an array whose parts are not known");
+                    return self.refuse(operation, MemberError::UnknownCarried);
                 }
             };
             let new = self.to.function.value(local_type(&array, &shape));
@@ -193,7 +193,7 @@ impl Lower<'_> {
                 continue;
             };
             let Some(mut held) = self.held.get(&value).cloned() else {
-                return self.refuse(&operation, "got an array whose parts are not known");
+                return self.refuse(&operation, MemberError::UnknownParts);
             };
             if held.local.everywhere {
                 self.to_owner(&mut held, &array);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::MemberError;
 use super::held::{Held, Piece};
 use super::{Lower, local_type};
 use crate::passes::PassError;
@@ -73,7 +74,7 @@ impl Lower<'_> {
             return self.whole_operation(operation);
         };
         let Type::Array(array) = self.to.function.ty(result).clone() else {
-            return self.refuse(operation, "got a result that is no array");
+            return self.refuse(operation, MemberError::ResultNotArray);
         };
         let mut made = Held { parts: [Vec::new(), Vec::new(), Vec::new()], ..held.clone() };
         for (part, pieces) in held.parts.iter().enumerate() {
@@ -93,7 +94,7 @@ impl Lower<'_> {
     pub(super) fn whole_operation(&mut self, operation: &Operation) -> Result<(), PassError> {
         let result = operation.results[0];
         let Some(array) = self.spread(result).filter(|array| array.ndim() == 0) else {
-            return self.refuse(operation, "got parts that are not known");
+            return self.refuse(operation, MemberError::UnknownPieces);
         };
         let arity = arity(&operation.op);
         let operands = operation.operands[..arity].iter().map(|v| self.to.now(*v)).collect();
@@ -106,7 +107,7 @@ impl Lower<'_> {
     pub(super) fn elementwise(&mut self, operation: &Operation) -> Result<(), PassError> {
         let result = operation.results[0];
         let Some(array) = self.spread(result) else {
-            return self.refuse(operation, "got a result that is not distributed");
+            return self.refuse(operation, MemberError::ResultNotDistributed);
         };
         if array.ndim() == 0 {
             return self.whole_operation(operation);
@@ -155,23 +156,16 @@ impl Lower<'_> {
             let local = made.get_or_insert_with(|| held.local.clone());
             let rows = local.all_rows();
             if total != rows {
-                let reason = format!(
-                    "got {rows} and {total} local rows, expected the same ones, as \
-                     `dist.repartition` brings them together"
-                );
-                return self.refuse(operation, reason);
+                let error = MemberError::LocalRows { one: rows, other: total };
+                return self.refuse(operation, error);
             }
             if rows > 0 && local.offset != held.local.offset {
-                let reason = format!(
-                    "got rows from {} and from {} on, expected the same ones, as `dist.repartition` \
-                     brings them together",
-                    local.offset, held.local.offset
-                );
-                return self.refuse(operation, reason);
+                let (one, other) = (local.offset, held.local.offset);
+                return self.refuse(operation, MemberError::LocalOffsets { one, other });
             }
         }
         let Some(mut local) = made else {
-            return self.refuse(operation, "got no distributed array with the rows of the result");
+            return self.refuse(operation, MemberError::NoDistributedOperand);
         };
         let known = self.facts.local(operation.results[0]);
         (local.rows, local.invented) = ([0, local.all_rows(), 0], true);
@@ -186,8 +180,7 @@ impl Lower<'_> {
         }
         let there = known.is_some_and(|known| known.is_plain_like(&local));
         if !is_dist && !there && !local.everywhere {
-            let reason = "got operands that are not in their default partition, expected what `distribute` brings there";
-            return self.refuse(operation, reason);
+            return self.refuse(operation, MemberError::OperandsNotDefault);
         }
         Ok(local)
     }
@@ -204,22 +197,21 @@ impl Lower<'_> {
             if shape.is_empty() || is_for_all_rows(shape, &result.shape) {
                 return Ok(Operand::Same(self.to.now(value)));
             }
-            return self.refuse(operation, "got a distributed and a local array");
+            return self.refuse(operation, MemberError::LocalOperand);
         };
         let Some(held) = self.held.get(&value).cloned() else {
-            return self.refuse(operation, "got an array whose parts are not known");
+            return self.refuse(operation, MemberError::UnknownParts);
         };
         if is_for_all_rows(&array.shape, &result.shape) {
             let has_rows = Some(held.local.all_rows()) == array.shape[0];
             if !has_rows || !held.local.has_columns(&array.shape) {
-                let reason = "got an operand for all rows that not every member has, expected what `distribute` brings there";
-                return self.refuse(operation, reason);
+                return self.refuse(operation, MemberError::OperandNotEverywhere);
             }
             return Ok(Operand::Same(self.all_parts(&held, &array)));
         }
         let alike = array.shape == result.shape;
         if !alike && (array.shape[0] != result.shape[0] || !held.local.has_columns(&array.shape)) {
-            return self.refuse(operation, "got arrays of different shapes");
+            return self.refuse(operation, MemberError::Shapes);
         }
         Ok(Operand::Rows(held.pieces()))
     }
@@ -240,10 +232,10 @@ impl Lower<'_> {
         match self.facts.ranges(&[given[0], given[ndim]]) {
             Some(core) if core[0].end <= rows => Ok(core[0].clone()),
             Some(core) => {
-                let reason = format!("got a core up to row {} of {rows}", core[0].end);
-                self.refuse(operation, reason)
+                let end = core[0].end;
+                self.refuse(operation, MemberError::CoreEnd { end, rows })
             }
-            None => self.refuse(operation, "got a core that is not known"),
+            None => self.refuse(operation, MemberError::UnknownCore),
         }
     }
 

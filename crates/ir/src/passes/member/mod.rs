@@ -10,12 +10,14 @@
 
 mod control;
 mod elementwise;
+mod error;
 mod held;
 mod moves;
 mod reduce;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use self::error::MemberError;
 use self::held::{Held, copied};
 use super::alias::Aliases;
 use super::facts::Facts;
@@ -121,11 +123,11 @@ struct Lower<'f> {
 }
 
 impl Lower<'_> {
-    fn refuse<T>(&self, operation: &Operation, reason: impl Into<String>) -> Result<T, PassError> {
+    fn refuse<T>(&self, operation: &Operation, reason: MemberError) -> Result<T, PassError> {
         Err(PassError::NotCovered {
             pass: PASS,
             op: operation.op.name(),
-            reason: reason.into(),
+            reason: Box::new(reason),
             place: operation.place.clone(),
         })
     }
@@ -190,14 +192,8 @@ impl Lower<'_> {
             {
                 Ok(())
             }
-            ref op if is_of_member(op) => {
-                let reason = "got numbers that are not known before the program runs, expected constants of which `fold` finds what this member has to do";
-                self.refuse(&operation, reason)
-            }
-            _ => {
-                let reason = "got a distributed array, and there is no form of it for one member";
-                self.refuse(&operation, reason)
-            }
+            ref op if is_of_member(op) => self.refuse(&operation, MemberError::UnknownNumbers),
+            _ => self.refuse(&operation, MemberError::NoForm),
         }
     }
 

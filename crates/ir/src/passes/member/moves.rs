@@ -4,13 +4,12 @@ use std::ops::Range;
 
 use pantile_geometry::slices;
 
+use super::MemberError;
 use super::held::{Held, Piece, known, rows_slice};
 use super::{Lower, local_type};
 use crate::passes::PassError;
 use crate::passes::facts::Local;
 use crate::{ArrayType, Index, Op, Operation, Slice, Type, Value};
-
-const UNKNOWN: &str = "got a slice or a target that is not known before the program runs, expected constants but for offsets along other axes than the first";
 
 /// Offsets of a slice: known but for those that are open.
 fn at_open(offsets: impl Iterator<Item = usize>, open: &[Option<Value>]) -> Vec<Index> {
@@ -26,21 +25,21 @@ impl Lower<'_> {
     pub(super) fn local_of(&self, operation: &Operation, value: Value) -> Result<Local, PassError> {
         match self.facts.local(value) {
             Some(local) => Ok(local.clone()),
-            None => self.refuse(operation, "got an array whose parts are not known"),
+            None => self.refuse(operation, MemberError::UnknownParts),
         }
     }
 
     pub(super) fn held_of(&self, operation: &Operation, value: Value) -> Result<Held, PassError> {
         match self.held.get(&value) {
             Some(held) => Ok(held.clone()),
-            None => self.refuse(operation, "got an array whose parts are not known"),
+            None => self.refuse(operation, MemberError::UnknownParts),
         }
     }
 
     pub(super) fn create(&mut self, operation: &Operation) -> Result<(), PassError> {
         let result = operation.results[0];
         let Some(array) = self.spread(result) else {
-            return self.refuse(operation, "got a distributed value for a local array");
+            return self.refuse(operation, MemberError::DistributedValue);
         };
         let valued = operation.op == (Op::Create { value: true });
         let value = operation.operands.last().filter(|_| valued).map(|value| self.to.now(*value));
@@ -63,7 +62,7 @@ impl Lower<'_> {
         let array = self.spread(result).filter(|array| array.ndim() > 0);
         let shape = array.as_ref().and_then(ArrayType::known_shape);
         let (Some(array), Some(shape)) = (array, shape) else {
-            return self.refuse(&operation, "got lengths that are not known");
+            return self.refuse(&operation, MemberError::UnknownLengths);
         };
         let local = self.local_of(&operation, result)?;
         self.to.resolve(&mut operation);
@@ -84,7 +83,7 @@ impl Lower<'_> {
         let (base, result) = (operation.operands[0], operation.results[0]);
         let held = self.held_of(operation, base)?;
         let Type::Array(array) = self.to.function.ty(result).clone() else {
-            return self.refuse(operation, "got a view that is no array");
+            return self.refuse(operation, MemberError::ViewNotArray);
         };
         let dynamic = super::super::rewrite::dynamic_count(slice);
         let whole = held.local.has_columns(self.to.function.ty(base).shape());
@@ -94,17 +93,17 @@ impl Lower<'_> {
             false => Some(None),
         };
         let (Some(numbers), Some(targets)) = (numbers, targets) else {
-            return self.refuse(operation, UNKNOWN);
+            return self.refuse(operation, MemberError::UnknownSlice);
         };
         let (numbers, open) = (numbers.axes, numbers.open);
         if array.ndim() != numbers.len() {
-            return self.refuse(operation, "got a view that drops axes");
+            return self.refuse(operation, MemberError::ViewDropsAxes);
         }
         let local = self.local_of(operation, result)?;
         let (rows, columns) = (held.local.parts(), &held.local.columns);
         let view = match slices::subview_nd(&rows, columns, &numbers, targets.as_deref()) {
             Ok(view) => view,
-            Err(error) => return self.refuse(operation, error.to_string()),
+            Err(error) => return self.refuse(operation, MemberError::Slice(error)),
         };
         let mut made = Held { local: local.clone(), parts: [Vec::new(), Vec::new(), Vec::new()] };
         for (part, shown) in view.rows.iter().enumerate() {
@@ -128,29 +127,28 @@ impl Lower<'_> {
     pub(super) fn insert(&mut self, operation: &Operation, slice: &Slice) -> Result<(), PassError> {
         let (source, target) = (operation.operands[0], operation.operands[1]);
         if self.spread(target).is_none() {
-            return self.refuse(operation, "got a distributed source for a local array");
+            return self.refuse(operation, MemberError::DistributedSource);
         }
         let held = self.held_of(operation, target)?;
         if held.has_halos() {
-            return self
-                .refuse(operation, "got an array with halos, which would not change with it");
+            return self.refuse(operation, MemberError::Halos);
         }
         let whole = held.local.has_columns(self.to.function.ty(target).shape());
         let Some(numbers) = self.facts.numbers(slice, &operation.operands[2..], whole) else {
-            return self.refuse(operation, UNKNOWN);
+            return self.refuse(operation, MemberError::UnknownSlice);
         };
         let (numbers, open) = (numbers.axes, numbers.open);
         let owned = held.local.owned();
         let overlap = match slices::overlap(&owned[0], &numbers[0]) {
             Ok(overlap) => overlap,
-            Err(error) => return self.refuse(operation, error.to_string()),
+            Err(error) => return self.refuse(operation, MemberError::Slice(error)),
         };
         let inside = owned.iter().zip(&numbers).skip(1).all(|(range, slice)| {
             let last = slice.offset() + slice.size().saturating_sub(1) * slice.stride();
             slice.size() == 0 || (slice.offset() >= range.start && last < range.end)
         });
         if !inside {
-            return self.refuse(operation, "got columns that are not stored here");
+            return self.refuse(operation, MemberError::MissingColumns);
         }
         let pieces = self.inserted(operation, source, overlap.count, &numbers)?;
         let [to] = held.parts[1][..] else { return Ok(()) };
@@ -189,23 +187,20 @@ impl Lower<'_> {
             return Ok(vec![Piece { rows: count, value: self.to.now(source) }]);
         }
         let Some(array) = self.spread(source) else {
-            return self.refuse(operation, "got a local array for a distributed one");
+            return self.refuse(operation, MemberError::LocalSource);
         };
         let pieces = self.held_of(operation, source)?.pieces();
         let unit = numbers.iter().all(|slice| slice.size() == 1);
         if array.is_unit() && !unit {
             let [piece] = pieces[..] else {
-                return self.refuse(operation, "got one element that not every member has");
+                return self.refuse(operation, MemberError::MissingElement);
             };
             return Ok(vec![Piece { rows: count, value: piece.value }]);
         }
         let rows: usize = pieces.iter().map(|piece| piece.rows).sum();
         let sizes: Vec<Option<usize>> = numbers.iter().map(|slice| Some(slice.size())).collect();
         if rows != count || array.shape != sizes {
-            let reason = format!(
-                "got {rows} rows to write at {count} places, expected what `distribute` brings there"
-            );
-            return self.refuse(operation, reason);
+            return self.refuse(operation, MemberError::Places { rows, places: count });
         }
         Ok(pieces)
     }
@@ -223,7 +218,7 @@ impl Lower<'_> {
     ) -> Result<(), PassError> {
         let (of, result) = (operation.operands[0], operation.results[0]);
         let Some(array) = self.spread(of) else {
-            return self.refuse(operation, "got an array that is not distributed");
+            return self.refuse(operation, MemberError::NotDistributed);
         };
         if array.ndim() == 0 {
             return self.same(operation);
@@ -231,10 +226,7 @@ impl Lower<'_> {
         let held = self.held_of(operation, of)?;
         let wanted = self.facts.requested(&operation.operands, request, &array);
         let Some(wanted) = wanted.filter(|_| array.known_shape().is_some()) else {
-            return self.refuse(
-                operation,
-                "got a request of rows, or lengths, that are not known before the program runs",
-            );
+            return self.refuse(operation, MemberError::UnknownRequest);
         };
         if held.local.everywhere {
             // Everybody has it: nothing has to be sent, on any member.
@@ -248,7 +240,7 @@ impl Lower<'_> {
         }
         let found = match slices::repartition_nd(&held.local.owned(), &wanted) {
             Ok(found) => found,
-            Err(error) => return self.refuse(operation, error.to_string()),
+            Err(error) => return self.refuse(operation, MemberError::Slice(error)),
         };
         let owned = self.part(&held, 1, &array);
         let halos = self.halos(&array, (owned, &held.local), &wanted, &found);
@@ -337,12 +329,12 @@ impl Lower<'_> {
     pub(super) fn rearrange(&mut self, operation: &Operation) -> Result<(), PassError> {
         let (of, result) = (operation.operands[0], operation.results[0]);
         let (Some(from), Some(array)) = (self.spread(of), self.spread(result)) else {
-            return self.refuse(operation, "got a distributed and a local array");
+            return self.refuse(operation, MemberError::LocalOperand);
         };
         let shapes = from.known_shape().zip(array.known_shape());
         let Some((shape, new_shape)) = shapes.filter(|(a, b)| !a.is_empty() && !b.is_empty())
         else {
-            return self.refuse(operation, "got lengths that are not known, or none");
+            return self.refuse(operation, MemberError::UnknownOrNoLengths);
         };
         let held = self.held_of(operation, of)?;
         let local = self.local_of(operation, result)?;
@@ -383,7 +375,7 @@ impl Lower<'_> {
             let rows = made.local.rows[first + number];
             let known = self.to.function.ty(value).shape().first() == Some(&Some(rows));
             if !known {
-                return self.refuse(operation, "got parts of another length than the type says");
+                return self.refuse(operation, MemberError::PartLength);
             }
             if rows > 0 {
                 made.parts[first + number] = vec![Piece { rows, value }];
@@ -396,7 +388,7 @@ impl Lower<'_> {
     pub(super) fn parts_of(&mut self, operation: &Operation) -> Result<(), PassError> {
         let of = operation.operands[0];
         let Some(array) = self.spread(of) else {
-            return self.refuse(operation, "got an array that is not distributed");
+            return self.refuse(operation, MemberError::NotDistributed);
         };
         if array.ndim() == 0 {
             return self.same(operation);

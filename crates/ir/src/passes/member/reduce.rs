@@ -14,6 +14,7 @@
 
 use pantile_lanes::{Binary, DType, Scalar};
 
+use super::MemberError;
 use super::held::{Held, rows_slice};
 use super::moves::team;
 use super::{Lower, local_type};
@@ -56,10 +57,10 @@ impl Lower<'_> {
         let (of, result) = (operation.operands[0], operation.results[0]);
         let Op::Reduce { axes, .. } = &operation.op else { return Ok(()) };
         let Type::Array(made) = self.to.function.ty(result).clone() else {
-            return self.refuse(operation, "got a result that is no array");
+            return self.refuse(operation, MemberError::ResultNotArray);
         };
         let Some(array) = self.spread(of) else {
-            return self.refuse(operation, "got a local array and a distributed result");
+            return self.refuse(operation, MemberError::DistributedResult);
         };
         if array.ndim() == 0 {
             let of = self.to.now(of);
@@ -72,7 +73,7 @@ impl Lower<'_> {
             self.to_owner(&mut held, &array);
         }
         if !held.local.has_columns(&array.shape) {
-            return self.refuse(operation, "got an array of which not all columns are stored");
+            return self.refuse(operation, MemberError::SomeColumns);
         }
         match axes {
             Some(axes) if !axes.contains(&0) => self.reduce_columns(operation, &held, &array),
@@ -91,8 +92,7 @@ impl Lower<'_> {
         let local = self.local_of(operation, result)?;
         let stored = held.local.offset..held.local.offset + held.local.all_rows();
         let Some(made) = self.spread(result).filter(|_| stored == local.owned_rows()) else {
-            let reason = "got an array that is not in its default partition, expected what `distribute` brings there";
-            return self.refuse(operation, reason);
+            return self.refuse(operation, MemberError::NotDefaultPartition);
         };
         if stored.is_empty() {
             let held = Held { local, parts: [Vec::new(), Vec::new(), Vec::new()] };
@@ -119,10 +119,7 @@ impl Lower<'_> {
                 let first = held.local.offset;
                 Ok((self.all_parts(held, array), first..first + held.local.all_rows()))
             }
-            Cover::Unknown => {
-                let reason = "got rows that somebody asked for: others may have them too, or nobody, expected an array in parts that are all of it";
-                self.refuse(operation, reason)
-            }
+            Cover::Unknown => self.refuse(operation, MemberError::RequestedRows),
         }
     }
 
@@ -140,27 +137,22 @@ impl Lower<'_> {
             return Ok(());
         };
         let Some((first, then)) = steps(reduction.function) else {
-            let reason = format!(
-                "{} of rows on several members is not put together from what each has, expected sum, prod, max, min, mean, any, all, count_nonzero, norm1 or norm_inf",
-                reduction.function.name()
-            );
-            return self.refuse(operation, reason);
+            return self.refuse(operation, MemberError::Reduction(reduction.function));
         };
         let (Some(shape), Some(lengths)) = (made.known_shape(), array.known_shape()) else {
-            return self.refuse(operation, "got lengths that are not known");
+            return self.refuse(operation, MemberError::UnknownLengths);
         };
         let reduced = |axis: &usize| axes.as_ref().is_none_or(|axes| axes.contains(axis));
         let count: usize = (0..lengths.len()).filter(reduced).map(|axis| lengths[axis]).product();
         let extreme = matches!(first, Reduction::Max | Reduction::Min);
         if count == 0 && extreme && shape.iter().all(|length| *length > 0) {
-            let reason = format!("{} of no elements is not defined", first.name());
-            return self.refuse(operation, reason);
+            return self.refuse(operation, MemberError::Empty(first));
         }
         let (rows, range) = self.share(operation, held, array)?;
         let ty = local_type(&made, &shape);
         let partial = if range.is_empty() && extreme {
             let Some(scalar) = neutral(first, made.dtype()) else {
-                return self.refuse(operation, "got elements of which none is the least");
+                return self.refuse(operation, MemberError::NoLeast);
             };
             let value = self.constant(scalar);
             self.to.one(Op::Create { value: true }, vec![value], ty)
@@ -187,7 +179,7 @@ impl Lower<'_> {
     ) -> Result<Value, PassError> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let Some(count) = scalars::convert(&Scalar::of(count), made.dtype()) else {
-            return self.refuse(operation, "got complex numbers, expected real ones for a mean");
+            return self.refuse(operation, MemberError::ComplexMean);
         };
         let count = self.constant(count);
         let ty = self.to.function.ty(value).clone();
@@ -266,7 +258,7 @@ impl Lower<'_> {
     pub(super) fn load(&mut self, operation: &Operation) -> Result<(), PassError> {
         let (of, result) = (operation.operands[0], operation.results[0]);
         let Some(array) = self.spread(of) else {
-            return self.refuse(operation, "got an array that is not distributed");
+            return self.refuse(operation, MemberError::NotDistributed);
         };
         let indices: Vec<Value> =
             operation.operands[1..].iter().map(|value| self.to.now(*value)).collect();
@@ -282,7 +274,7 @@ impl Lower<'_> {
             self.to_owner(&mut held, &array);
         }
         if !held.local.has_columns(&array.shape) {
-            return self.refuse(operation, "got an array of which not all columns are stored");
+            return self.refuse(operation, MemberError::SomeColumns);
         }
         let dtype = array.dtype();
         let (nothing, how) = match dtype {
@@ -292,7 +284,7 @@ impl Lower<'_> {
             _ => (scalars::convert(&Scalar::of(0_i64), dtype), Reduction::Sum),
         };
         let Some(nothing) = nothing else {
-            return self.refuse(operation, "got complex numbers, expected real ones");
+            return self.refuse(operation, MemberError::Complex);
         };
         let (rows, range) = self.share(operation, &held, &array)?;
         let nothing = self.constant(nothing);
@@ -318,7 +310,7 @@ impl Lower<'_> {
         let outside = |row: i64| usize::try_from(row).map_or(true, |row| Some(row) >= length);
         if let Some(row) = known.filter(|row| outside(*row)) {
             let length = length.unwrap_or(0);
-            return self.refuse(operation, format!("got row {row}, expected one below {length}"));
+            return self.refuse(operation, MemberError::Row { row, length });
         }
         if range.is_empty() {
             return Ok(nothing);
