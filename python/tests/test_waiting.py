@@ -110,7 +110,7 @@ def test_who_waits_for_an_interrupted_computation_is_told(capsys, what):
 
 
 @pytest.mark.parametrize("what", ["sum", "give"])
-def test_waiting_for_an_interrupted_computation_can_be_interrupted(what):
+def test_waiting_for_an_interrupted_computation_can_be_interrupted(capsys, what):
     if threading.current_thread() is not threading.main_thread():
         return
     small = pt.arange(10.0, dist=0).compute()
@@ -125,6 +125,9 @@ def test_waiting_for_an_interrupted_computation_can_be_interrupted(what):
         timer.join()
     timer.join()
     assert float(pt.sum(small + 2)) == 65.0
+    # The second caller stopped waiting before the end, and the third one waited for it, too.
+    said = capsys.readouterr().err
+    assert said.count("waiting for the end of the computation that was interrupted") == 2, said
 
 
 def test_other_threads_run_meanwhile():
