@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 
+import numpy as np
 import pantile as pt
 import pytest
 
@@ -64,27 +65,69 @@ def test_what_was_not_waited_for_is_there_later():
     assert value == float(expected[1000])
 
 
-def test_who_waits_for_an_interrupted_computation_is_told(capsys):
+def interrupted(array):
+    """Computes an array, and stops waiting for it in the middle of the work."""
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        array.compute()
+        timer.join()
+    timer.join()
+
+
+#: What a caller may do next that needs the ranks.
+NEXT = {
+    "compute": lambda a: (a + 1).compute(),
+    "sum": lambda a: float(pt.sum(a + 1)),
+    "set": lambda a: (a.__setitem__(1, 1.0), a.compute()),
+    "item": lambda a: float((a + 1)[3]),
+    "element": lambda a: float(a[3]),
+    "elements": lambda a: np.asarray(a),
+    "sections": lambda a: [np.asarray(one) for one in a.sections],
+    "give": lambda a: pt.asarray(np.arange(10.0), dist=0),
+    "bring": lambda a: pt.from_distarray({"__version__": "0.10.0", "buffer": np.arange(4.0), "dim_data": ({},)}),
+    "count": lambda a: pt.comm_stats().__enter__(),
+}
+
+
+@pytest.mark.parametrize("what", NEXT)
+def test_who_waits_for_an_interrupted_computation_is_told(capsys, what):
     if threading.current_thread() is not threading.main_thread():
         return
     small = pt.arange(10.0, dist=0).compute()
     x = pt.linspace(0.0, 1.0, 2_000_000, dist=0)
-    # Seconds of work on the fastest machine: the interrupt comes in the middle of it.
-    for _ in range(600):
+    # Half a second of work on a fast machine: the interrupt comes in the middle of it.
+    for _ in range(100):
         x = pt.sin(x) + 0.5
-    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        x.compute()
-        timer.join()
-    timer.join()
-    assert float(pt.sum(small + 1)) == 55.0
+    interrupted(x)
+    NEXT[what](small)
     said = capsys.readouterr().err
     assert said.count("waiting for the end of the computation that was interrupted") == 1, said
     assert "test_waiting.py" in said
     # Nothing is left to wait for, and nothing more is said.
     assert float(pt.sum(small + 2)) == 65.0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("what", ["sum", "give"])
+def test_waiting_for_an_interrupted_computation_can_be_interrupted(capsys, what):
+    if threading.current_thread() is not threading.main_thread():
+        return
+    small = pt.arange(10.0, dist=0).compute()
+    x = pt.linspace(0.0, 1.0, 2_000_000, dist=0)
+    for _ in range(200):
+        x = pt.sin(x) + 0.5
+    interrupted(x)
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        NEXT[what](small)
+        timer.join()
+    timer.join()
+    assert float(pt.sum(small + 2)) == 65.0
+    # The second caller stopped waiting before the end, and the third one waited for it, too.
+    said = capsys.readouterr().err
+    assert said.count("waiting for the end of the computation that was interrupted") == 2, said
 
 
 def test_other_threads_run_meanwhile():

@@ -135,6 +135,21 @@ impl Session {
         Ok(())
     }
 
+    /// Waits until ranks no longer run a program whose caller was interrupted, and says so as
+    /// [`Session::report_waiting`] asked. What went wrong in it is told to the caller of the next one.
+    ///
+    /// # Errors
+    /// If this caller is interrupted, too.
+    pub fn wait_for_ranks(&self) -> Result<(), Fault> {
+        if !self.inner.is_interrupted.load(Ordering::Relaxed) || self.inner.is_forked() {
+            return Ok(());
+        }
+        match self.settle() {
+            Err(fault) if fault.rank.as_deref() == Some(&Error::Interrupted) => Err(fault),
+            _ => Ok(()),
+        }
+    }
+
     /// Runs a program, and remembers where its results are. The caller holds the evaluation lock.
     fn run(
         &self,

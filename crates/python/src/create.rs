@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use crate::array::{Array, number};
 use crate::buffer::dtype_of;
 use crate::place::user_place;
-use crate::world::{World, fault};
+use crate::world::{World, fault, wait_for_ranks};
 
 /// The world in which arrays are made to live as `dist` says.
 fn placed(world: &World, dist: Option<&str>) -> array::Session {
@@ -148,6 +148,7 @@ impl World {
         tile: &Bound<'_, PyAny>,
         dist: Option<&str>,
     ) -> PyResult<Array> {
+        wait_for_ranks(py, self)?;
         let dtype = dtype_of(dtype)?;
         let world = placed(self, dist);
         let (tile, place) = (tile.clone().unbind(), user_place(py).unwrap_or_default());
@@ -180,6 +181,7 @@ impl World {
         dist: Option<&str>,
         check: bool,
     ) -> PyResult<Array> {
+        wait_for_ranks(py, self)?;
         let dtype = dtype_of(dtype)?;
         let bytes = PyBuffer::<u8>::get(bytes)?;
         // The whole array, and the parts of ranks with a copy of one of them.

@@ -21,7 +21,7 @@ use crate::buffer::{Buffer, dtype_of, foreign};
 use crate::describe::{described, shown_part};
 use crate::place::{at_user, user_place};
 use crate::protocol::{dim_data, protocol_error, sections};
-use crate::world::{World, fault, finish};
+use crate::world::{World, fault, finish, wait_for_ranks};
 
 /// Memory that came in, with what was said about all sections. It lives as long as the array.
 pub(crate) struct Kept {
@@ -227,6 +227,7 @@ impl World {
         }
         let note: Arc<dyn std::any::Any + Send + Sync> = all;
         let brought = Brought { plain, room, dtype, pieces, read_only, direct, note: Some(note) };
+        wait_for_ranks(py, self)?;
         let made = at_user(py, || self.inner.bring(brought));
         made.map(Array::new).map_err(|error| fault(&error))
     }
@@ -255,6 +256,7 @@ impl World {
         }
         let room = plain.clone();
         let brought = Brought { plain, room, dtype, pieces, read_only, direct, note: None };
+        wait_for_ranks(py, self)?;
         let made = at_user(py, || self.inner.bring(brought));
         made.map(Array::new).map_err(|error| fault(&error))
     }

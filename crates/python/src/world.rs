@@ -89,6 +89,11 @@ pub(crate) fn signal() -> Option<PyErr> {
     SIGNAL.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
+/// Before ranks are asked for something that is no program: waits for one that was interrupted.
+pub(crate) fn wait_for_ranks(py: Python<'_>, world: &World) -> PyResult<()> {
+    finish(py.detach(|| world.inner.wait_for_ranks()))
+}
+
 /// What came of some work: its value, what a signal raised meanwhile, or what went wrong.
 pub(crate) fn finish<T>(result: Result<T, Fault>) -> PyResult<T> {
     result.map_err(|error| signal().unwrap_or_else(|| fault(&error)))
@@ -197,6 +202,7 @@ impl World {
 
     /// Every rank has so many threads; gives how many it had before.
     fn threads_per_rank(&self, py: Python<'_>, threads: usize) -> PyResult<usize> {
+        wait_for_ranks(py, self)?;
         let before = py.detach(|| self.inner.threads_per_rank(threads));
         before.map_err(|error| PyValueError::new_err(error.to_string()))
     }
@@ -205,6 +211,7 @@ impl World {
     fn scheme(&self, py: Python<'_>, name: &str) -> PyResult<&'static str> {
         let wrong = |words: String| PyValueError::new_err(words);
         let scheme = name.parse().map_err(|error: SchemeError| wrong(error.to_string()))?;
+        wait_for_ranks(py, self)?;
         let before = py.detach(|| self.inner.scheme(scheme));
         before.map(Scheme::name).map_err(|error| wrong(error.to_string()))
     }
@@ -230,6 +237,7 @@ impl World {
 
     /// What was done so far: messages, bytes, movements and programs.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        wait_for_ranks(py, self)?;
         let counters = py.detach(|| self.inner.counters());
         let all = PyDict::new(py);
         all.set_item("messages", counters.messages)?;
