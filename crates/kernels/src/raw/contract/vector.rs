@@ -66,11 +66,14 @@ fn side_by_side<S: StoredElement, const N: usize>(
     factors: &[S::Lane],
     (to, position): (Goal<S>, PanelPosition),
 ) {
-    let rows: [ProductSide<S>; N] = std::array::from_fn(|at| side.from(at, 0));
+    // Pointers alone: compilers keep these in registers.
+    let rows: [*const S; N] = std::array::from_fn(|at| side.from(at, 0).start);
     let mut sums = [S::Lane::default(); N];
     for (term, factor) in factors.iter().enumerate() {
         for (sum, row) in sums.iter_mut().zip(rows) {
-            *sum = sum.chain(*factor, row.lane(term.cast_signed()));
+            // SAFETY: R1, R2; the term is one of a side that was checked.
+            let value = unsafe { row.wrapping_add(term).read_unaligned() };
+            *sum = sum.chain(*factor, value.lane());
         }
     }
     to.add(&[sums], (1, N), position);
@@ -85,20 +88,24 @@ fn row_by_row<S: StoredElement>(
 ) {
     let mut sums = [S::Lane::default(); COLUMNS];
     let sums = &mut sums[..width];
-    let row = |term: usize| side.from(0, term);
+    let row = |term: usize| side.from(0, term).start;
     let (fours, rest) = factors.as_chunks::<ROWS>();
     for (number, four) in fours.iter().enumerate() {
-        let rows: [ProductSide<S>; ROWS] = std::array::from_fn(|at| row(number * ROWS + at));
+        let rows: [*const S; ROWS] = std::array::from_fn(|at| row(number * ROWS + at));
         for (at, sum) in sums.iter_mut().enumerate() {
             for (factor, row) in four.iter().zip(rows) {
-                *sum = sum.chain(*factor, row.lane(at.cast_signed()));
+                // SAFETY: R1, R2; the column is one of a side that was checked.
+                let value = unsafe { row.wrapping_add(at).read_unaligned() };
+                *sum = sum.chain(*factor, value.lane());
             }
         }
     }
     for (number, factor) in rest.iter().enumerate() {
         let row = row(fours.len() * ROWS + number);
         for (at, sum) in sums.iter_mut().enumerate() {
-            *sum = sum.chain(*factor, row.lane(at.cast_signed()));
+            // SAFETY: R1, R2; the column is one of a side that was checked.
+            let value = unsafe { row.wrapping_add(at).read_unaligned() };
+            *sum = sum.chain(*factor, value.lane());
         }
     }
     for (at, sum) in sums.iter().enumerate() {
