@@ -38,7 +38,7 @@ impl Twin {
 /// non-temporal stores.
 ///
 /// # Safety
-/// R1, R2, R3 and R6 of [`raw`](crate::raw), for each nest with its source and the target, and
+/// Promises 1 to 5 of [`pack`](crate::pack), for each nest with its source and the target, and
 /// elements of the combination's type; the target need not be initialised where the first nest
 /// writes it.
 pub unsafe fn combine_two(
