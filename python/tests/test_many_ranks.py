@@ -23,16 +23,16 @@ pt.init(ranks={ranks})
 # Before the process ends.
 CHECKS = """
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-assert peak < 500 << 10, f"{{peak}} KiB of memory"
+assert peak < {most} << 10, f"{{peak}} KiB of memory"
 print("done")
 """
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
 
 
-def run(ranks, lines):
-    """Runs lines in a process that starts so many ranks."""
-    script = (START + lines + CHECKS).format(ranks=ranks)
+def run(ranks, lines, most=500):
+    """Runs lines in a process that starts so many ranks, in so many MiB."""
+    script = (START + lines + CHECKS).format(ranks=ranks, most=most)
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (0, "done\n"), ended.stderr
 
@@ -66,6 +66,8 @@ assert float(a.compute().sum()) == 30.0 * {ranks}
 assert float(a.max()) == 3.0
 assert a.sum(axis=0).gather().tolist() == [3.0 * {ranks}] * 10
 """,
+        # How many threads wait with packed elements at the same time depends on the machine.
+        most=700,
     )
 
 
