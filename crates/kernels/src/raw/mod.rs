@@ -3,7 +3,8 @@
 //! [`exact`](crate::ExactSum), [`lanes`](crate::lanes)), each behind one entry; they name the same invariants.
 //!
 //! Invariants, which every unsafe block of this crate names. Checks are made once per call, in release too;
-//! nothing is checked per element.
+//! nothing is checked per element: what was compared is a type ([`CheckedSources`](lanes::CheckedSources),
+//! [`Store`](lanes::Store), [`Ends`](pack::Ends)), which only this folder makes, by an unsafe function.
 //!
 //! - **R1** The memory that a raw function is given may be read, and is initialised, where it is a source,
 //!   and may be written where it is a target. Meanwhile no other thread writes what is read, and none reads

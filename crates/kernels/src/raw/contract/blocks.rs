@@ -7,31 +7,31 @@ use crate::contract::lane::{ChainLane, StoredElement};
 use crate::simd::{VectorLoop, Vectors};
 
 /// Outputs of the left side that are packed at once: their panel stays in the second cache.
-pub(crate) const ROWS: usize = 120;
+pub(super) const ROWS: usize = 120;
 
 /// Outputs of the right side that are packed at once: their panel stays in the last cache.
-pub(crate) const COLUMNS: usize = 1024;
+pub(super) const COLUMNS: usize = 1024;
 
 /// Bytes of a row that fill vectors.
-pub(crate) const NARROW: usize = 64;
+pub(super) const NARROW: usize = 64;
 
 /// A product of two matrices whose elements have one part or two.
-pub(crate) struct MatrixProduct<'a, S: StoredElement> {
+pub(super) struct MatrixProduct<'a, S: StoredElement> {
     /// Outputs of the left side, of the right side, and terms.
-    pub(crate) shape: [usize; 3],
-    pub(crate) left: ProductSide<S>,
-    pub(crate) right: ProductSide<S>,
-    pub(crate) to: Goal<S>,
+    pub(super) shape: [usize; 3],
+    pub(super) left: ProductSide<S>,
+    pub(super) right: ProductSide<S>,
+    pub(super) to: Goal<S>,
     /// Lanes of an element.
-    pub(crate) parts: usize,
+    pub(super) parts: usize,
     /// True if the sides have changed places.
-    pub(crate) transposed: bool,
-    pub(crate) packed: &'a mut Packed,
+    pub(super) transposed: bool,
+    pub(super) packed: &'a mut Packed,
 }
 
 /// Outputs at once for lanes of a size: rows of the left side that chains are made of, and lanes of the
 /// right side. As many sums as registers have room for, with a row and a factor beside them.
-pub(crate) trait Registers: ChainLane {
+pub(super) trait Registers: ChainLane {
     /// Lanes of a line of vectors: 16 bytes, 32, and 64, two vectors each.
     fn run<S: StoredElement<Lane = Self>>(product: MatrixProduct<'_, S>, vectors: Vectors);
 }
@@ -78,7 +78,7 @@ struct Panel<S: StoredElement> {
 impl<S: StoredElement> MatrixProduct<'_, S> {
     /// The same with the longer side on the right, if the other one is too short to fill vectors:
     /// factors may trade places.
-    pub(crate) fn transposed(self) -> Self {
+    pub(super) fn transposed(self) -> Self {
         let [rows, columns, terms] = self.shape;
         if columns * size_of::<S>() >= NARROW || columns >= rows {
             return self;

@@ -14,7 +14,7 @@ pub struct Packed {
 
 impl Packed {
     /// Room for so many lanes of both sides.
-    pub(crate) fn room<L>(&mut self, left: usize, right: usize) -> (*mut L, *mut L) {
+    pub(super) fn room<L>(&mut self, left: usize, right: usize) -> (*mut L, *mut L) {
         let room =
             |side: &mut ScratchBuffer, lanes: usize| side.room(lanes * size_of::<L>()).cast();
         (room(&mut self.left, left), room(&mut self.right, right))
@@ -25,37 +25,37 @@ impl Packed {
 ///
 /// Invariant: R1 and R2 hold for the elements of a product that was checked, as far as loops go from here.
 #[derive(Clone, Copy)]
-pub(crate) struct ProductSide<S> {
+pub(super) struct ProductSide<S> {
     /// The lane of output 0 and term 0.
-    pub(crate) start: *const S,
+    pub(super) start: *const S,
     /// Lanes from one output to the next.
-    pub(crate) across: isize,
+    pub(super) across: isize,
     /// Lanes from one term to the next.
-    pub(crate) along: isize,
+    pub(super) along: isize,
 }
 
 /// What the terms of an element are: one, or two for complex numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct ElementTerms {
+pub(super) struct ElementTerms {
     /// Which lane each term takes.
-    pub(crate) lanes: [isize; 2],
+    pub(super) lanes: [isize; 2],
     /// True if the second one is taken with the other sign.
-    pub(crate) negative: bool,
+    pub(super) negative: bool,
     /// How many there are.
-    pub(crate) count: usize,
+    pub(super) count: usize,
 }
 
 impl<S: StoredElement> ProductSide<S> {
     /// The same from another output and term on.
     #[inline(always)]
-    pub(crate) fn from(self, output: usize, term: usize) -> Self {
+    pub(super) fn from(self, output: usize, term: usize) -> Self {
         let shift = output.cast_signed() * self.across + term.cast_signed() * self.along;
         Self { start: self.start.wrapping_offset(shift), ..self }
     }
 
     /// The lane so many lanes further.
     #[inline(always)]
-    pub(crate) fn lane(self, at: isize) -> S::Lane {
+    pub(super) fn lane(self, at: isize) -> S::Lane {
         // SAFETY: R1, R2; the lane is one of a product that was checked.
         unsafe { self.start.wrapping_offset(at).read_unaligned() }.lane()
     }
@@ -67,7 +67,7 @@ impl<S: StoredElement> ProductSide<S> {
     /// `to` has room for `outputs` rounded up to a multiple of `W`, times
     /// the terms of all elements.
     #[inline(always)]
-    pub(crate) unsafe fn pack<const W: usize>(
+    pub(super) unsafe fn pack<const W: usize>(
         self,
         (outputs, terms): (usize, usize),
         how: ElementTerms,

@@ -8,7 +8,7 @@ use crate::contract::lane::{ChainLane, StoredElement};
 /// # Safety
 /// Both sides have so many terms.
 #[inline(always)]
-pub(crate) unsafe fn chains<L: ChainLane, const R: usize, const W: usize>(
+pub(super) unsafe fn chains<L: ChainLane, const R: usize, const W: usize>(
     terms: usize,
     (mut left, across): (*const L, usize),
     mut right: *const L,
@@ -34,35 +34,35 @@ pub(crate) unsafe fn chains<L: ChainLane, const R: usize, const W: usize>(
 ///
 /// Invariant: R1 to R3 hold for the outputs of a product that was checked, as far as loops go from here.
 #[derive(Clone, Copy)]
-pub(crate) struct Goal<S> {
+pub(super) struct Goal<S> {
     /// The lane of output 0 of both sides.
-    pub(crate) start: *mut S,
+    pub(super) start: *mut S,
     /// Lanes from one output of the left side to the next.
-    pub(crate) down: isize,
+    pub(super) down: isize,
     /// Lanes from one output of the right side to the next.
-    pub(crate) across: isize,
+    pub(super) across: isize,
 }
 
 /// Which of the panels of a product.
 #[derive(Clone, Copy)]
-pub(crate) struct PanelPosition {
+pub(super) struct PanelPosition {
     /// Nothing is there yet.
-    pub(crate) first: bool,
+    pub(super) first: bool,
     /// Nothing comes after it.
-    pub(crate) last: bool,
+    pub(super) last: bool,
 }
 
 impl<S: StoredElement> Goal<S> {
     /// The same from other outputs on.
     #[inline(always)]
-    pub(crate) fn from(self, down: usize, across: usize) -> Self {
+    pub(super) fn from(self, down: usize, across: usize) -> Self {
         let shift = down.cast_signed() * self.down + across.cast_signed() * self.across;
         Self { start: self.start.wrapping_offset(shift), ..self }
     }
 
     /// Adds the chains of a panel to what is there.
     #[inline(always)]
-    pub(crate) fn add<const R: usize, const W: usize>(
+    pub(super) fn add<const R: usize, const W: usize>(
         self,
         sums: &[[S::Lane; W]; R],
         (rows, columns): (usize, usize),
@@ -96,7 +96,7 @@ impl<S: StoredElement> Goal<S> {
 
     /// The same some lanes further.
     #[inline(always)]
-    pub(crate) fn part(self, lanes: usize) -> Self {
+    pub(super) fn part(self, lanes: usize) -> Self {
         Self { start: self.start.wrapping_add(lanes), ..self }
     }
 
@@ -109,7 +109,7 @@ impl<S: StoredElement> Goal<S> {
 
     /// Writes one lane.
     #[inline(always)]
-    pub(crate) fn write(self, lane: S::Lane) {
+    pub(super) fn write(self, lane: S::Lane) {
         // SAFETY: R1, R2, R3; the output is one of a product that was checked.
         unsafe { self.start.write_unaligned(S::of(lane)) }
     }

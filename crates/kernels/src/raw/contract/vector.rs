@@ -7,24 +7,24 @@ use super::tile::{Goal, PanelPosition};
 use crate::contract::lane::{ChainLane, StoredElement};
 
 /// Chains that go on side by side where the terms of each lie side by side.
-pub(crate) const CHAINS: usize = 8;
+pub(super) const CHAINS: usize = 8;
 
 /// Columns whose sums stay in the first cache where columns lie side by side.
-pub(crate) const COLUMNS: usize = 512;
+pub(super) const COLUMNS: usize = 512;
 
 /// Rows that are added to such sums at once.
 const ROWS: usize = 4;
 
 impl<S: StoredElement> MatrixProduct<'_, S> {
     /// True if the left side is one vector and the right side lies in order, one way or the other.
-    pub(crate) fn is_of_vector(&self) -> bool {
+    pub(super) fn is_of_vector(&self) -> bool {
         let near = self.right.along == 1 || self.right.across == 1;
         self.shape[0] == 1 && self.parts == 1 && near
     }
 
     /// All outputs of a vector, panel by panel.
     #[inline(always)]
-    pub(crate) fn of_vector(self) {
+    pub(super) fn of_vector(self) {
         let [_, columns, terms] = self.shape;
         let (left, _) = self.packed.room::<S::Lane>(PANEL, 0);
         let alone = ElementTerms { lanes: [0, 0], negative: false, count: 1 };

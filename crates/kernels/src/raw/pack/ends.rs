@@ -18,7 +18,7 @@ impl<T> Ends<T> {
     /// # Safety
     /// R1 to R3 of [`raw`](crate::raw) for the elements that will be met from here on, and R2 for every
     /// place on the way.
-    pub(crate) unsafe fn new(source: *const T, target: *mut T) -> Self {
+    pub(super) unsafe fn new(source: *const T, target: *mut T) -> Self {
         Self { source, target }
     }
 
