@@ -129,9 +129,9 @@ impl Store<'_> {
     fn choose_store_modes(&self, walk: &DomainWalk, frame: &mut BlockFrame) {
         for (index, dtype) in self.program().outputs().iter().enumerate() {
             let operand = self.sources().len() + index;
-            let alone = self.alone(walk, index, |_| true);
-            let over = self.alone(walk, index, |other| !self.same_places(walk, other, index));
-            frame.store_modes[index] = if walk.stride(operand) == 1 && alone {
+            let contiguous = walk.stride(operand) == 1;
+            let over = || self.alone(walk, index, |other| !self.same_places(walk, other, index));
+            frame.store_modes[index] = if contiguous && self.alone(walk, index, |_| true) {
                 let bytecode = self.program().streamable[index];
                 // Rows that are joined are as long as all of them.
                 let rows =
@@ -141,7 +141,7 @@ impl Store<'_> {
                     rows * walk.row() * dtype.bytes(),
                     bytecode,
                 )
-            } else if walk.stride(operand) == 1 && over && self.program().last == Some(index) {
+            } else if contiguous && self.program().last == Some(index) && over() {
                 // What was just read is in the caches.
                 StoreMode::Direct
             } else {
