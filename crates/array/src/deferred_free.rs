@@ -16,8 +16,9 @@ const SOON: Duration = Duration::from_millis(20);
 const SLEEP: Duration = Duration::from_secs(60);
 
 /// Dropped arrays.
-#[derive(Default)]
 pub(crate) struct DeferredFrees {
+    /// The process that has the thread.
+    process: u64,
     ids: Mutex<Vec<ArrayId>>,
     thrown: Condvar,
     /// A thread sleeps until an array is dropped. Where there is none, dropping an array makes no
@@ -26,9 +27,25 @@ pub(crate) struct DeferredFrees {
     closed: AtomicBool,
 }
 
+impl Default for DeferredFrees {
+    fn default() -> Self {
+        Self {
+            process: pantile_engine::process(),
+            ids: Mutex::default(),
+            thrown: Condvar::default(),
+            asleep: AtomicBool::default(),
+            closed: AtomicBool::default(),
+        }
+    }
+}
+
 impl DeferredFrees {
-    /// An array was dropped.
+    /// An array was dropped. A forked process has nothing to free, and the thread may have held the lock
+    /// when it was forked.
     pub(crate) fn defer(&self, id: ArrayId) {
+        if pantile_engine::process() != self.process {
+            return;
+        }
         let mut ids = lock(&self.ids);
         ids.push(id);
         // Under the lock, so that the thread does not fall asleep in between.
@@ -98,6 +115,17 @@ pub(crate) fn start_sweeper(world: Weak<Inner>, deferred_frees: Arc<DeferredFree
 mod tests {
     use super::*;
     use crate::Session;
+
+    #[test]
+    fn a_forked_process_defers_nothing() {
+        for forks in [0, 1] {
+            let own = DeferredFrees::default();
+            let process = own.process.wrapping_add(forks);
+            let deferred_frees = DeferredFrees { process, ..own };
+            deferred_frees.defer(ArrayId(3));
+            assert_eq!(deferred_frees.take().is_empty(), forks == 1);
+        }
+    }
 
     #[test]
     fn a_forked_process_closes_nothing() {
