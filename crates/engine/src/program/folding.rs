@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::cut::{CutBox, FoldCells};
 use super::loops::{BoxLoop, BoxPart, LoopContext, ProgramMemories};
-use crate::raw::{Few, fold_cells};
+use crate::raw::{Few, LoopOperands, fold_cells};
 use crate::thread_pool::{ThreadPool, ThreadScratch};
 use crate::{Error, Tile};
 
@@ -96,8 +96,9 @@ impl BoxLoop {
         let (mut cells, offset) = self.cells_of(folding, tiles, piece)?;
         let (folds, strides) = (folding.folds, folding.strides);
         let into = Folds { folds, cells: &mut cells, offset, strides };
-        let sources = self.sources(tiles, piece);
-        Ok(sources.reduce(folding.program, &piece.shape, into, scratch)?)
+        let mut operands = LoopOperands::default();
+        self.read_into(tiles, piece, &mut operands);
+        Ok(operands.reduce(folding.program, &piece.shape, into, scratch)?)
     }
 
     /// The cells of a piece in their tiles, for each output from the lowest to the highest, and which
@@ -142,8 +143,9 @@ impl BoxLoop {
             let mut cells = parts(&mut thread_scratch.cells, own, count)?;
             let offset = piece.shift(&strides);
             let into = Folds { folds: &folds, cells: &mut cells, offset, strides: &strides };
-            let sources = self.sources(tiles, &piece);
-            Ok(sources.reduce(own.program, &piece.shape, into, &mut thread_scratch.scratch)?)
+            let mut operands = LoopOperands::default();
+            self.read_into(tiles, &piece, &mut operands);
+            Ok(operands.reduce(own.program, &piece.shape, into, &mut thread_scratch.scratch)?)
         })?;
         let mut thread_scratches =
             thread_pool.thread_scratches().filter(|thread_scratch| thread_scratch.busy);

@@ -175,15 +175,15 @@ impl BoxLoop {
         }
     }
 
-    /// What a piece reads.
-    pub(crate) fn sources<'a>(
+    /// Adds what a piece reads to operands: they are large, and not moved.
+    pub(crate) fn read_into<'a>(
         &'a self,
         tiles: ProgramMemories<'a>,
         piece: &BoxPart,
-    ) -> LoopOperands<'a> {
+        operands: &mut LoopOperands<'a>,
+    ) {
         let (axis, first) = piece.from;
         let shift = |strides: &[i64]| strides.get(axis).map_or(0, |step| step * first as i64);
-        let mut operands = LoopOperands::default();
         for read in &self.reads {
             match read {
                 BoxRead::Tile(lanes) => {
@@ -192,7 +192,6 @@ impl BoxLoop {
                 BoxRead::Index(start, strides) => operands.index(start + shift(strides), strides),
             }
         }
-        operands
     }
 
     /// The places in memory that it reads, and then those that it writes.
@@ -243,7 +242,8 @@ impl BoxLoop {
         piece: &BoxPart,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
-        let mut operands = self.sources(tiles, piece);
+        let mut operands = LoopOperands::default();
+        self.read_into(tiles, piece, &mut operands);
         for lanes in &self.writes {
             operands.write(tiles.at(lanes.tile), lanes.first(piece), &lanes.strides);
         }
