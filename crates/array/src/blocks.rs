@@ -22,6 +22,7 @@ use pantile_ir::{Boundary, Function, Op, Place, Program, Type};
 
 use super::error::ArrayError;
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::node::{Node, lock};
 use super::program::{called, function};
 use super::{Array, Session, SliceItem, here};
@@ -146,14 +147,12 @@ impl Session {
             let whole = whole.get_or_insert_with(|| like(arrays[0], piece.dtype()));
             if whole.dtype() != piece.dtype() {
                 let (got, expected) = (piece.dtype(), whole.dtype());
-                let message = format!(
-                    "the function gives {got} for blocks of shape {block:?}, expected {expected} as for others"
-                );
-                return Err(Fault::new(message, place.clone()));
+                let kind = FaultKind::BlockType { got, expected, block };
+                return Err(Fault::new(kind, place.clone()));
             }
             whole.view(&slice).assign_at(piece.into(), place)?;
         }
-        whole.ok_or_else(|| Fault::new("there are no blocks", place.clone()))
+        whole.ok_or_else(|| Fault::new(FaultKind::NoBlocks, place.clone()))
     }
 
     /// All blocks have the same shape.
@@ -189,11 +188,7 @@ impl Session {
         recording.fetch_sub(1, Ordering::Relaxed);
         let (dtype, result) = (given.dtype(), given.node(place));
         drop((given, blocks));
-        let outside = |node: &Node| {
-            let message = "a function of blocks uses an array from outside; give that array to \
-                           `Session::map_blocks`, as one of the same shape";
-            Fault::new(message, node.place.clone())
-        };
+        let outside = |node: &Node| Fault::new(FaultKind::OutsideBlock, node.place.clone());
         let ends =
             |node: &Node| match arguments.iter().any(|own| std::ptr::eq(&raw const **own, node)) {
                 true => Ok(true),
@@ -208,9 +203,8 @@ impl Session {
             return Err(outside(&node));
         }
         if results[0].shape() != block {
-            let got = results[0].shape();
-            let message = format!("the function gives shape {got:?} for blocks of shape {block:?}");
-            return Err(Fault::new(message, place.clone()));
+            let kind = FaultKind::BlockShape { got: results[0].shape(), block: block.to_vec() };
+            return Err(Fault::new(kind, place.clone()));
         }
         let (mut made, _) = function("blocks", arguments.clone(), &order, &results);
         made.place = place.clone();

@@ -9,6 +9,7 @@ use pantile_ir::lower::{Lent, Recipe, Setting, home_of};
 use pantile_ir::{Env, Program, Type};
 
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::graph::Keys;
 use super::node::{Node, Stored, lock};
 use super::{Array, Operand, Session, here};
@@ -35,16 +36,14 @@ impl Session {
     #[track_caller]
     pub fn call(&self, program: &Program, arguments: &[Operand]) -> Result<Vec<Array>, Fault> {
         let place = here();
-        let wrong = |message: String| Fault::new(message, place.clone());
-        pantile_ir::verify::verify(program).map_err(|findings| {
-            let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-            wrong(findings.join("\n"))
-        })?;
-        let entry = program.entry().ok_or_else(|| wrong("the program has no function".into()))?;
+        let wrong = |kind: FaultKind| Fault::new(kind, place.clone());
+        pantile_ir::verify::verify(program)
+            .map_err(|findings| wrong(FaultKind::Program(findings)))?;
+        let entry = program.entry().ok_or_else(|| wrong(FaultKind::NoFunction))?;
         let types: Vec<&Type> = entry.body.arguments.iter().map(|one| entry.ty(*one)).collect();
         if types.len() != arguments.len() {
-            let (name, takes, got) = (&entry.name, types.len(), arguments.len());
-            return Err(wrong(format!("@{name} takes {takes} arguments, got {got}")));
+            let (name, takes, got) = (entry.name.clone(), types.len(), arguments.len());
+            return Err(wrong(FaultKind::Arguments { name, takes, got }));
         }
         // Numbers are everywhere, so for which ranks the program is must be known first.
         let ranks = arguments.iter().map(|argument| match argument {
@@ -91,7 +90,7 @@ impl Session {
         self.stage(&node);
         let stored = lock(&node.stored);
         let Some(stored) = stored.as_ref() else {
-            return Err(Fault::new("the argument has no elements", place));
+            return Err(Fault::new(FaultKind::EmptyArgument, place));
         };
         if scalar {
             let home = home_of(ty, &self.setting_for(ranks))?;
@@ -100,7 +99,7 @@ impl Session {
         let text = stored.home.plain.to_string();
         let at = text.split_once(" on ").map_or("auto", |(_, at)| at).to_owned();
         let Type::Array(own) = Type::array(&node.shape(), array.dtype()) else {
-            return Err(Fault::new("the argument is no array", place));
+            return Err(Fault::new(FaultKind::NoArray, place));
         };
         let own = Type::Array(own.placed(Some(Env::Spread(at))));
         Ok((Arc::clone(&node), own, stored.home.room.clone()))
@@ -189,9 +188,11 @@ func.func @scaled(%a: !ndarray.ndarray<?x4xf64>, %f: f64, %n: index) -> (!ndarra
         let program = pantile_ir::text::parse(TEXT, "test").unwrap();
         let world = Session::threads(2).unwrap();
         let fault = world.call(&program, &[1.0.into()]).unwrap_err();
-        assert!(fault.message.contains("@scaled takes 3 arguments, got 1"), "{fault}");
+        let name = "scaled".to_owned();
+        assert_eq!(*fault.kind, FaultKind::Arguments { name, takes: 3, got: 1 });
+        assert_eq!(fault.kind.to_string(), "@scaled takes 3 arguments, got 1");
         let a = world.zeros(&[5, 3]);
         let fault = world.call(&program, &[(&a).into(), 1.0.into(), 1.into()]).unwrap_err();
-        assert!(fault.message.contains("argument 0"), "{fault}");
+        assert!(fault.to_string().contains("argument 0"), "{fault}");
     }
 }

@@ -7,6 +7,7 @@ use pantile_ir::{Env, Op, Place, Random, Scalar, Type};
 
 use super::error::ArrayError;
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::node::{Node, lock};
 use super::{Array, Number, Session, here};
 
@@ -168,12 +169,9 @@ impl Session {
     pub fn index(&self, shape: &[usize], axis: usize) -> Array {
         let place = here();
         if axis >= shape.len() {
-            let message =
-                format!("got axis {axis}, expected one of the {} of {shape:?}", shape.len());
-            return Array::of(
-                self,
-                Node::faulty(Fault::new(message, place), Type::array(shape, DType::I64)),
-            );
+            let kind = FaultKind::IndexAxis { axis, shape: shape.to_vec() };
+            let fault = Fault::new(kind, place);
+            return Array::of(self, Node::faulty(fault, Type::array(shape, DType::I64)));
         }
         self.make(Op::IndexAlong { axis }, Vec::new(), self.made_type(shape, DType::I64), place)
     }

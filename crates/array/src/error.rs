@@ -11,7 +11,9 @@ use super::blocks::FARTHEST;
 
 /// Why an array cannot be.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ArrayError {
+#[non_exhaustive]
+#[allow(missing_docs, reason = "a sentence names the fields of its variant")]
+pub enum ArrayError {
     /// An operation is not defined for its elements.
     Type(TypeError),
     /// The shapes of operands do not fit.
@@ -20,6 +22,10 @@ pub(crate) enum ArrayError {
     Operands { function: Binary, shapes: [Vec<usize>; 2], error: Box<ShapeError> },
     /// Matrices of these shapes have no product.
     MatMul(ShapeError),
+    /// Vectors of these shapes have no product.
+    VecDot { shapes: [Vec<usize>; 2] },
+    /// Axes that do not go together.
+    TensorDot { shapes: [Vec<usize>; 2], axes: [Vec<usize>; 2] },
     /// A mesh names a rank that cannot be made.
     Rank { rank: usize, ranks: usize },
     /// It cannot live there.
@@ -59,6 +65,15 @@ impl fmt::Display for ArrayError {
                 write!(f, "{function} of shapes {one:?} and {other:?}: {error}")
             }
             Self::MatMul(error) => write!(f, "matmul: {error}"),
+            Self::VecDot { shapes: [one, two] } => write!(
+                f,
+                "vecdot of shapes {one:?} and {two:?}, expected last axes of equal length"
+            ),
+            Self::TensorDot { shapes: [one, two], axes: [axes, other_axes] } => write!(
+                f,
+                "tensordot of shapes {one:?} and {two:?} over axes {axes:?} and {other_axes:?}, \
+                 expected as many different axes on both sides, of equal lengths"
+            ),
             Self::Rank { rank, ranks } => {
                 write!(f, "got rank {rank}, expected ranks below {ranks}")
             }
@@ -129,6 +144,15 @@ mod tests {
         check(
             ArrayError::Operands { function: Binary::Add, shapes, error },
             "add of shapes [2] and [3]: lengths 2 and 3 of axis 0 do not go together, expected equal ones or 1",
+        );
+        check(
+            ArrayError::Stencil { shape: vec![4], dtype: DType::I64 },
+            "a stencil of an array of shape [4] and type i64: expected one offset per axis of at most 2147483648, and floats",
+        );
+        check(ArrayError::SliceStep { axis: 2 }, "axis 2: got step 0, expected another");
+        check(
+            ArrayError::Shapes { one: vec![2], other: vec![3] },
+            "got arrays of shapes [2] and [3], expected the same",
         );
         check(
             ArrayError::SliceAxes { got: 3, shape: vec![4, 5] },

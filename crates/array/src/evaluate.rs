@@ -11,6 +11,7 @@ use pantile_plan::{Machine, Terrain};
 
 use super::compile_cache::CachedProgram;
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::graph::{Graph, Keys, Liveness, NodeList};
 use super::here;
 use super::node::{Node, Stored, lock, two_worlds};
@@ -145,7 +146,7 @@ impl Session {
             return Ok(());
         }
         match self.settle() {
-            Err(fault) if fault.rank.as_deref() == Some(&Error::Interrupted) => Err(fault),
+            Err(fault) if fault.rank() == Some(&Error::Interrupted) => Err(fault),
             _ => Ok(()),
         }
     }
@@ -205,14 +206,11 @@ impl Session {
         let terrain = Terrain::new(self.inner.windows);
         let cost = executable
             .cost(&Machine::default(), terrain)
-            .map_err(|error| Fault::new(error.to_string(), Place::default()))?;
+            .map_err(|error| Fault::new(FaultKind::Cost(error), Place::default()))?;
         match cost.steps.iter().find(|step| step.messages > 0) {
             None => Ok(()),
             Some(step) => Err(Fault::new(
-                format!(
-                    "a {} would move {} bytes between ranks, and nothing may move here",
-                    step.what, step.bytes
-                ),
+                FaultKind::Movement { what: step.what, bytes: step.bytes },
                 step.place.clone(),
             )),
         }
@@ -307,13 +305,10 @@ impl Session {
 /// What ranks disagree about may be the elements that processes gave, last at this line.
 fn with_data(error: Error, given: Option<(u64, Place)>) -> Fault {
     let disagree = matches!(error, Error::Comm(CommError::Disagreement { .. }));
-    let mut fault = Fault::from(error);
-    if let Some((_, at)) = given.filter(|_| disagree) {
-        fault.message += &format!(
-            "; if their data differ, processes gave different elements for an array, at {at} or before"
-        );
+    match given.filter(|_| disagree) {
+        Some((_, at)) => Fault::new(FaultKind::GivenData { error, at }, Place::default()),
+        None => error.into(),
     }
-    fault
 }
 
 /// The name of a leaf; what is donated is not read any more.
@@ -334,7 +329,5 @@ pub(crate) fn ends(node: &Node) -> Result<bool, Fault> {
     if node.is_stored() {
         return Ok(true);
     }
-    let message = "this is any block, not one of them: it has no elements to look at, and no \
-                   meaning outside of the function that got it";
-    Err(Fault::new(message, node.place.clone()))
+    Err(Fault::new(FaultKind::AnyBlock, node.place.clone()))
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with an array.
+//! What can be wrong with an array, and where that was written.
 
 use std::fmt;
 
@@ -6,28 +6,41 @@ use pantile_engine::Error as EngineError;
 use pantile_ir::Place;
 use pantile_ir::lower::LowerError;
 
+use super::fault_kind::FaultKind;
+
 /// Why an array has no elements: what is wrong, and the line of the program that asked for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// What is wrong.
-    pub message: String,
+    pub kind: Box<FaultKind>,
     /// Where it was written.
     pub place: Place,
-    /// What a rank said, if the program ran.
-    pub rank: Option<Box<EngineError>>,
 }
 
 impl Fault {
-    pub(crate) fn new(message: impl fmt::Display, place: Place) -> Self {
-        Self { message: message.to_string(), place, rank: None }
+    /// Something that is wrong at a place.
+    pub fn new(kind: impl Into<FaultKind>, place: Place) -> Self {
+        Self { kind: Box::new(kind.into()), place }
+    }
+
+    /// The same at another place.
+    #[must_use]
+    pub fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    /// What a rank said, if the program ran.
+    #[must_use]
+    pub fn rank(&self) -> Option<&EngineError> {
+        self.kind.rank()
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place.is_in_a_file() {
-            false => f.write_str(&self.message),
-            true => write!(f, "{}: {}", self.place, self.message),
+            false => self.kind.fmt(f),
+            true => write!(f, "{}: {}", self.place, self.kind),
         }
     }
 }
@@ -36,12 +49,12 @@ impl std::error::Error for Fault {}
 
 impl From<LowerError> for Fault {
     fn from(error: LowerError) -> Self {
-        Self::new(error.kind, error.place)
+        Self::new(*error.kind, error.place)
     }
 }
 
 impl From<EngineError> for Fault {
     fn from(error: EngineError) -> Self {
-        Self { message: error.to_string(), place: Place::default(), rank: Some(Box::new(error)) }
+        Self::new(error, Place::default())
     }
 }

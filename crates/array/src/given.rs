@@ -7,6 +7,7 @@ use pantile_geometry::{Distribution, Rank};
 use pantile_ir::Type;
 
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::node::{Home, Node, Stored, lock};
 use super::sections::owned_shape;
 use super::{Array, Session, elements, here};
@@ -40,22 +41,19 @@ impl Session {
     ) -> Result<Array, E> {
         let place = here();
         let ty = self.made_type(shape, dtype);
-        let fault = |message: String| E::from(Fault::new(message, place.clone()));
-        elements(shape).map_err(|error| fault(error.to_string()))?;
-        let ranks = self.named_ranks().map_err(|error| fault(error.to_string()))?;
+        let fault = |kind: FaultKind| E::from(Fault::new(kind, place.clone()));
+        elements(shape).map_err(|error| fault(error.into()))?;
+        let ranks = self.named_ranks().map_err(|error| fault(error.into()))?;
         let home = pantile_ir::lower::home_of(&ty, &self.setting_for(ranks));
-        let home = home.map_err(|error| fault(error.kind.to_string()))?;
+        let home = home.map_err(|error| fault((*error.kind).into()))?;
         let mut tiles = Vec::new();
         for rank in self.hosted_of(&home).iter().copied() {
             let given = tile(&home, rank)?;
             let here = home.mesh().position_of(rank).is_some();
             let expected = if here { owned_shape(&home, rank).iter().product() } else { 0 };
             if (given.len(), given.dtype()) != (expected, dtype) {
-                return Err(fault(format!(
-                    "rank {rank}: got a tile of {} elements of {}, expected {expected} of {dtype}",
-                    given.len(),
-                    given.dtype()
-                )));
+                let (got, expected) = ((given.len(), given.dtype()), (expected, dtype));
+                return Err(fault(FaultKind::GivenTile { rank, got, expected }));
             }
             tiles.push(given);
         }
@@ -96,10 +94,10 @@ impl Session {
     pub fn from_vec<T: Element>(&self, shape: &[usize], elements: &[T]) -> Array {
         let expected = super::elements(shape).unwrap_or(usize::MAX);
         if elements.len() != expected {
-            let message =
-                format!("got {} elements for shape {shape:?}, expected {expected}", elements.len());
+            let (got, shape_of) = (elements.len(), shape.to_vec());
+            let kind = FaultKind::ElementCount { got, shape: shape_of, expected };
             let ty = Type::array(shape, T::DTYPE);
-            return Array::of(self, Node::faulty(Fault::new(message, here()), ty));
+            return Array::of(self, Node::faulty(Fault::new(kind, here()), ty));
         }
         self.expect_equal(Tile::from_vec(elements.to_vec()).as_bytes());
         self.from_fn(shape, |index| {

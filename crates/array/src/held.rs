@@ -9,6 +9,7 @@ use pantile_ir::Place;
 use pantile_ir::lower::Recipe;
 
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::node::lock;
 use super::{Array, Session, here};
 
@@ -44,7 +45,7 @@ impl Array {
         self.world.stage(&node);
         let (id, home) = match lock(&node.stored).as_ref() {
             Some(stored) => (stored.id, Arc::clone(&stored.home)),
-            None => return Err(Fault::new("the array was not computed", place)),
+            None => return Err(Fault::new(FaultKind::NotComputed, place)),
         };
         let words = format!("{} {} {}", home.room, target, self.dtype());
         let key = Fingerprint::of(&words).0;
@@ -66,18 +67,15 @@ impl Session {
         target: &Distribution,
         place: &Place,
     ) -> Result<(), Fault> {
-        let wrong = |message: String| Err(Fault::new(message, place.clone()));
+        let wrong = |kind: FaultKind| Err(Fault::new(kind, place.clone()));
         if target.shape() != shape {
-            let got = target.shape();
-            return wrong(format!(
-                "got a distribution of shape {got:?} for an array of shape {shape:?}"
-            ));
+            let (got, shape) = (target.shape().to_vec(), shape.to_vec());
+            return wrong(FaultKind::TargetShape { got, shape });
         }
         if target.has_terms() || target.axes().is_none() {
-            return wrong(format!("`{target}` has terms or boxes, expected a product of axes"));
+            return wrong(FaultKind::TargetParts { target: Box::new(target.clone()) });
         }
-        self.make_ranks(target.mesh().ranks_needed())
-            .map_err(|fault| Fault::new(fault.message, place.clone()))
+        self.make_ranks(target.mesh().ranks_needed()).map_err(|fault| fault.at(place.clone()))
     }
 
     /// Runs a program that moves one array; gives the tiles of its result, which is then forgotten.
@@ -88,8 +86,7 @@ impl Session {
         place: &Place,
     ) -> Result<Vec<(Rank, Arc<Tile>)>, Fault> {
         let executable = recipe.compile()?;
-        self.check_no_comm(&executable)
-            .map_err(|fault| Fault::new(fault.message, place.clone()))?;
+        self.check_no_comm(&executable).map_err(|fault| fault.at(place.clone()))?;
         let mut executor = lock(&self.inner.executor);
         if self.inner.is_spread {
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
@@ -174,7 +171,7 @@ mod tests {
         let array = world.dist("block(r)").arange(0, 6, 1);
         let check = |text: &str, words: &str| {
             let fault = array.held(&text.parse().unwrap()).unwrap_err();
-            assert!(fault.message.contains(words), "{fault}");
+            assert!(fault.kind.to_string().contains(words), "{fault}");
         };
         check("7 on r=2: block(r)", "shape [7]");
         check("6 on r=2: whole; sum(r)", "terms or boxes");

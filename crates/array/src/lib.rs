@@ -32,6 +32,7 @@ mod deferred_free;
 mod error;
 mod evaluate;
 mod fault;
+mod fault_kind;
 mod functions;
 mod given;
 mod graph;
@@ -64,9 +65,10 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use pantile_engine::DType;
 use pantile_ir::{Index, Op, Slice, Type};
 
-use error::ArrayError;
+pub use error::ArrayError;
 pub use evaluate::Evaluation;
 pub use fault::Fault;
+pub use fault_kind::{FaultKind, TileSize};
 pub use open::{Brought, Note, OpenPiece, Opening};
 pub use pantile_ir::{Binary, Boundary, Place, Random, Reduction, Unary};
 pub use pipeline::{Combine, Split};
@@ -404,8 +406,7 @@ impl Array {
         let together = pantile_ir::infer::broadcast(&[&dims(&source.shape()), &dims(&shape)]);
         if together != Ok(dims(&shape)) {
             let (got, expected) = (source.shape(), shape);
-            let message = format!("got a value of shape {got:?} for a slice of shape {expected:?}");
-            return Err(Fault::new(message, place.clone()));
+            return Err(Fault::new(FaultKind::Assignment { got, expected }, place.clone()));
         }
         // All versions on the way from the base to this view.
         let mut bases = vec![base];

@@ -7,6 +7,7 @@ use pantile_ir::Place;
 
 use super::compile_cache::CachedProgram;
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::node::lock;
 use super::session::Session;
 
@@ -54,10 +55,10 @@ impl Session {
             false => short_of(&mut executor, &reason)?,
         };
         if let Some((rank, reason)) = short {
-            let who = if alone { String::new() } else { format!(" on rank {rank}") };
-            let message = format!("computing this{who}: {reason}");
-            let error = Error::OutOfMemory { rank, reason, ended: false };
-            return Err(Fault { message, place: place.clone(), rank: Some(Box::new(error)) });
+            let on = (!alone).then_some(rank);
+            let error = Error::OutOfMemory { rank, reason: reason.clone(), ended: false };
+            let kind = FaultKind::ProgramMemory { error, reason, on };
+            return Err(Fault::new(kind, place.clone()));
         }
         let scarce = asked.unwrap_or(false);
         if scarce != own.scarce {
@@ -78,9 +79,9 @@ impl Session {
         let asked = lock(&self.inner.allowance).budget.ask(bytes as u64, || 0);
         asked.map(drop).map_err(|shortage| {
             let rank = self.hosted().first().copied().unwrap_or(0);
-            let message = format!("these elements: {shortage}");
-            let error = Error::OutOfMemory { rank, reason: shortage.to_string(), ended: false };
-            Fault { message, place: Place::default(), rank: Some(Box::new(error)) }
+            let reason = shortage.to_string();
+            let error = Error::OutOfMemory { rank, reason: reason.clone(), ended: false };
+            Fault::new(FaultKind::ElementMemory { error, reason }, Place::default())
         })
     }
 }

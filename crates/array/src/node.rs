@@ -9,6 +9,7 @@ use pantile_ir::{Function, Op, Place, Scalar, Type};
 
 use super::deferred_free::DeferredFrees;
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::open::OpeningOfNode;
 
 /// Homes of one version of an array that are remembered at most.
@@ -282,10 +283,7 @@ fn operands_ranks(made: Option<&Made>) -> AtomicUsize {
 
 /// The fault of an operation on arrays of two worlds.
 pub(crate) fn two_worlds(place: Place) -> Fault {
-    let message = "arrays of two worlds cannot be operands of one operation: an array stays with the \
-                   ranks of the world in which it was made; make both in one world, or copy the \
-                   elements of one through memory of the caller";
-    Fault::new(message, place)
+    Fault::new(FaultKind::TwoWorlds, place)
 }
 
 /// What a lock guards. A thread that panicked leaves it as it was: every change is one step.

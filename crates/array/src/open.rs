@@ -36,6 +36,7 @@ use pantile_ir::lower::owned_places;
 use pantile_ir::{Env, Op, Place, Type};
 
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::node::{Home, Node, Stored, lock};
 use super::session::Inner;
 use super::{Array, Session, here};
@@ -250,9 +251,9 @@ impl Session {
             let shape = home.room.local_shape(*rank).unwrap_or_else(|| vec![0]);
             let expected: usize = shape.iter().product();
             if (tile.len(), tile.dtype()) != (expected, dtype) {
-                let got = format!("{} elements of {}", tile.len(), tile.dtype());
-                let message = format!("rank {rank}: got {got}, expected {expected} of {dtype}");
-                return Err(Fault::new(message, place));
+                let (rank, got) = (*rank, (tile.len(), tile.dtype()));
+                let expected = (expected, dtype);
+                return Err(Fault::new(FaultKind::SharedTile { rank, got, expected }, place));
             }
         }
         let direct: Vec<_> =
@@ -289,9 +290,7 @@ impl Session {
         if self.inner.in_process {
             return Ok(());
         }
-        let message = "the elements of this array are on the workers of a cluster: their memory \
-                       cannot be shared here, only copied";
-        Err(Fault::new(message, place.clone()))
+        Err(Fault::new(FaultKind::NotShared, place.clone()))
     }
 
     /// An opening of a stored node.
@@ -478,7 +477,7 @@ impl Array {
         let node = self.node(&place);
         self.world.evaluate(&[Arc::clone(&node)], &place)?;
         let home = lock(&node.stored).as_ref().map(|stored| stored.home.plain.clone());
-        home.ok_or_else(|| Fault::new("it has no elements to look at", place))
+        home.ok_or_else(|| Fault::new(FaultKind::NoElements, place))
     }
 
     /// True if its memory is that of another library, which does not let it be written.
@@ -496,8 +495,8 @@ impl Array {
             return changed;
         }
         if opening.read_only {
-            let message = "the memory of this array belongs to somebody who only lets it be read";
-            return Node::faulty(Fault::new(message, place.clone()), changed.ty.clone());
+            let fault = Fault::new(FaultKind::ReadOnly, place.clone());
+            return Node::faulty(fault, changed.ty.clone());
         }
         let changed = match &opening.kept_at {
             None => changed,

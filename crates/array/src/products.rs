@@ -56,15 +56,13 @@ impl Array {
         {
             (Some(length), Some(same), Ok(_)) if length == same => None,
             (_, _, Err(TypeError::NotDefined { of, .. })) => {
-                Some(TypeError::NotDefined { what: "vecdot", of }.to_string())
+                Some(TypeError::NotDefined { what: "vecdot", of }.into())
             }
-            (_, _, Err(error)) => Some(error.to_string()),
-            _ => Some(format!(
-                "vecdot of shapes {one:?} and {two:?}, expected last axes of equal length"
-            )),
+            (_, _, Err(error)) => Some(error.into()),
+            _ => Some(ArrayError::VecDot { shapes: [one.clone(), two.clone()] }),
         };
-        if let Some(message) = fault {
-            return self.refused(message, place);
+        if let Some(error) = fault {
+            return self.refused(error, place);
         }
         let complex = matches!(self.dtype(), DType::C64 | DType::C128);
         let left = if complex { self.conj() } else { self.clone() };
@@ -90,8 +88,8 @@ impl Array {
     pub fn tensordot(&self, other: &Self, axes: &[usize], other_axes: &[usize]) -> Self {
         let place = here();
         let (one, two) = (self.shape(), other.shape());
-        if let Some(message) = unpaired((&one, axes), (&two, other_axes)) {
-            return self.refused(message, place);
+        if let Some(error) = unpaired((&one, axes), (&two, other_axes)) {
+            return self.refused(error, place);
         }
         let rest = |shape: &[usize], axes: &[usize]| -> Vec<usize> {
             (0..shape.len()).filter(|axis| !axes.contains(axis)).collect()
@@ -119,9 +117,9 @@ impl Array {
     }
 
     /// An array that is nothing but this mistake.
-    fn refused(&self, message: String, place: Place) -> Self {
+    fn refused(&self, error: ArrayError, place: Place) -> Self {
         let ty = Type::array(&[], self.dtype());
-        Self::of(&self.world, Node::faulty(Fault::new(message, place), ty))
+        Self::of(&self.world, Node::faulty(Fault::new(error, place), ty))
     }
 }
 
@@ -129,17 +127,15 @@ impl Array {
 fn unpaired(
     (one, axes): (&[usize], &[usize]),
     (two, other_axes): (&[usize], &[usize]),
-) -> Option<String> {
+) -> Option<ArrayError> {
     let wrong = |shape: &[usize], axes: &[usize]| {
         axes.iter().enumerate().any(|(at, axis)| *axis >= shape.len() || axes[..at].contains(axis))
     };
     let unequal = || axes.iter().zip(other_axes).any(|(axis, other)| one[*axis] != two[*other]);
     let bad =
         axes.len() != other_axes.len() || wrong(one, axes) || wrong(two, other_axes) || unequal();
-    bad.then(|| {
-        format!(
-            "tensordot of shapes {one:?} and {two:?} over axes {axes:?} and {other_axes:?}, \
-             expected as many different axes on both sides, of equal lengths"
-        )
+    bad.then(|| ArrayError::TensorDot {
+        shapes: [one.to_vec(), two.to_vec()],
+        axes: [axes.to_vec(), other_axes.to_vec()],
     })
 }

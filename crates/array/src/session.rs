@@ -15,6 +15,7 @@ use super::compile_cache::CompileCache;
 use super::deferred_free::{self, DeferredFrees};
 use super::error::ArrayError;
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::here;
 use super::memory::Allowance;
 use super::node::lock;
@@ -169,11 +170,10 @@ impl Session {
     /// If there are none, or more than [`MAX_RANKS`](pantile_comm::threads::MAX_RANKS).
     pub fn threads(ranks: usize) -> Result<Self, Fault> {
         if ranks == 0 {
-            return Err(Fault::new("got 0 ranks, expected at least 1", Default::default()));
+            return Err(Fault::new(FaultKind::NoRanks, Place::default()));
         }
         if ranks > MAX_RANKS {
-            let words = format!("got {ranks} ranks, expected at most {MAX_RANKS} in one process");
-            return Err(Fault::new(words, Default::default()));
+            return Err(Fault::new(FaultKind::ManyRanks { ranks }, Place::default()));
         }
         Ok(Self::of(ExecutorHandle::threads(ranks, &Options::default())))
     }
@@ -312,7 +312,7 @@ impl Session {
     pub fn threads_per_rank(&self, threads: usize) -> Result<usize, Fault> {
         self.check_process()?;
         let before = lock(&self.inner.executor).set_threads(threads);
-        before.map_err(|error| Fault::new(error.to_string(), Default::default()))
+        before.map_err(|error| Fault::new(FaultKind::Threads(error), Place::default()))
     }
 
     /// From now on (or until told otherwise) the threads of each rank that this process hosts cut the
@@ -323,11 +323,8 @@ impl Session {
     /// If the ranks are on the workers of a cluster: there it is said when workers are started.
     pub fn scheme(&self, scheme: Scheme) -> Result<Scheme, Fault> {
         self.check_process()?;
-        lock(&self.inner.executor).set_scheme(scheme).ok_or_else(|| {
-            let message = "got a scheme for ranks on the workers of a cluster: how their threads cut \
-                           loops is said where they are started, by `pantile worker --scheme`";
-            Fault::new(message, Default::default())
-        })
+        let before = lock(&self.inner.executor).set_scheme(scheme);
+        before.ok_or_else(|| Fault::new(FaultKind::ClusterScheme, Place::default()))
     }
 
     /// Waits for the callers of all processes; a single caller does not wait.

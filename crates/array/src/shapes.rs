@@ -5,6 +5,7 @@ use pantile_ir::{Op, Type};
 
 use super::error::ArrayError;
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::node::Node;
 use super::views::ViewStep;
 use super::{Array, elements, here};
@@ -45,10 +46,9 @@ impl Array {
         if sorted.into_iter().eq(0..shape.len()) {
             return self.viewed(ViewStep::permute(&shape, axes));
         }
-        let axes_of = shape.len();
-        let message = format!("got axes {axes:?}, expected a permutation of the {axes_of} axes");
+        let kind = FaultKind::Permutation { axes: axes.to_vec(), of: shape.len() };
         let ty = Type::array(&[], self.dtype());
-        Self::of(&self.world, Node::faulty(Fault::new(message, place), ty))
+        Self::of(&self.world, Node::faulty(Fault::new(kind, place), ty))
     }
 
     /// The axes in reverse order.

@@ -10,6 +10,7 @@ use pantile_plan::{Machine, Terrain};
 
 use super::evaluate::Evaluation;
 use super::fault::Fault;
+use super::fault_kind::FaultKind;
 use super::node::{Node, lock};
 use super::sections::Section;
 use super::{Array, Place, Session, here};
@@ -67,8 +68,8 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         if self.fault().is_none() && T::DTYPE != self.dtype() {
-            let message = format!("got elements of type {}, expected {}", self.dtype(), T::DTYPE);
-            return Err(Fault::new(message, place));
+            let kind = FaultKind::ElementType { got: self.dtype(), expected: T::DTYPE };
+            return Err(Fault::new(kind, place));
         }
         let size = node.shape().iter().product();
         self.world.check_bytes(size * size_of::<T>())?;
@@ -107,10 +108,7 @@ impl Array {
         let spread = lock(&node.stored).as_ref().is_some_and(|stored| !stored.home.is_copy());
         if spread && self.world.made_ranks() > 1 {
             if inner.no_comm.load(Ordering::Relaxed) {
-                let message = format!(
-                    "looking at the whole array would gather {bytes} bytes, and nothing may move here"
-                );
-                return Err(Fault::new(message, place.clone()));
+                return Err(Fault::new(FaultKind::Gather { bytes }, place.clone()));
             }
             inner.gathered.fetch_add(bytes as u64, Ordering::Relaxed);
         }
@@ -135,9 +133,7 @@ impl Array {
         let place = here();
         match self.fault() {
             None if self.size() != 1 => {
-                let message =
-                    format!("got an array of shape {:?}, expected one element", self.shape());
-                Err(Fault::new(message, place))
+                Err(Fault::new(FaultKind::OneElement { shape: self.shape() }, place))
             }
             _ => Ok(self.to_vec::<T>()?[0]),
         }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use pantile::array::{self, Fault};
+use pantile::array::{self, Fault, FaultKind};
 use pantile::cluster::{
     Cluster, ClusterError, ClusterOptions, Coordinator, CoordinatorOptions, Guard, Secret, Worker,
     WorkerOptions,
@@ -73,8 +73,9 @@ impl World {
 }
 
 fn lost_thread(address: &str) -> PyErr {
-    let message = format!("cluster {address}: connecting ended without an answer");
-    fault(&Fault { message, place: array::Place::default(), rank: None })
+    let reason = "connecting ended without an answer".to_owned();
+    let kind = FaultKind::Cluster { address: address.to_owned(), reason, error: None };
+    fault(&Fault::new(kind, array::Place::default()))
 }
 
 /// The next message; nothing if a signal came first, or the sender is gone.
@@ -104,7 +105,7 @@ fn guard(
 /// Why there is no world: at the user's line, and in the words of Python's arguments.
 fn refused(py: Python<'_>, address: &str, error: ClusterError) -> PyErr {
     let words = |reason: &str| format!("cluster {address}: {reason}");
-    let (message, rank) = match error {
+    let (reason, error) = match error {
         ClusterError::Keys { .. } | ClusterError::Net(_) => {
             return PyValueError::new_err(words(&error.to_string()));
         }
@@ -113,15 +114,14 @@ fn refused(py: Python<'_>, address: &str, error: ClusterError) -> PyErr {
                 "{place} is not of this machine: give keys=FOLDER (`pantile cluster keys` makes \
                  one), or say insecure=True"
             );
-            (words(&reason), None)
+            (reason, None)
         }
-        ClusterError::Connect { reason, .. } => {
-            (words(&format!("nobody is there: {reason}")), None)
-        }
-        ClusterError::Engine(error) => (words(&error.to_string()), Some(Box::new(error))),
-        other => (words(&other.to_string()), None),
+        ClusterError::Connect { reason, .. } => (format!("nobody is there: {reason}"), None),
+        ClusterError::Engine(error) => (error.to_string(), Some(error)),
+        other => (other.to_string(), None),
     };
-    fault(&Fault { message, place: user_place(py).unwrap_or_default(), rank })
+    let kind = FaultKind::Cluster { address: address.to_owned(), reason, error };
+    fault(&Fault::new(kind, user_place(py).unwrap_or_default()))
 }
 
 /// A coordinator with workers that are threads of this process, on loopback: for tests.

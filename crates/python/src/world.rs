@@ -100,7 +100,7 @@ pub(crate) fn finish<T>(result: Result<T, Fault>) -> PyResult<T> {
 }
 
 pub(crate) fn fault(fault: &Fault) -> PyErr {
-    match fault.rank.as_deref() {
+    match fault.rank() {
         Some(Error::WorkerLost { worker, .. }) => lost(&at_line(fault), worker),
         Some(Error::OutOfMemory { .. }) => short(at_line(fault)),
         Some(Error::Elsewhere { .. } | Error::Refused { .. } | Error::Forked) => {
@@ -117,7 +117,7 @@ fn at_line(fault: &Fault) -> String {
         0 => Python::attach(user_place).unwrap_or_default(),
         _ => fault.place.clone(),
     };
-    Fault { place, ..fault.clone() }.to_string()
+    fault.clone().at(place).to_string()
 }
 
 fn lost(words: &str, worker: &str) -> PyErr {
