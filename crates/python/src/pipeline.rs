@@ -15,7 +15,7 @@ struct Both(PyErr);
 impl From<Fault> for Both {
     /// What a pipeline cannot be is a mistake of its caller's; what ranks say is none.
     fn from(error: Fault) -> Self {
-        Self(match error.rank {
+        Self(match error.rank() {
             None => PyValueError::new_err(error.to_string()),
             Some(_) => fault(&error),
         })

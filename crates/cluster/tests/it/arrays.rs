@@ -71,7 +71,7 @@ fn memory_cannot_be_shared_from_afar() {
     let (world, _) = site.connect(0);
     let a = world.arange(0, 10, 1);
     let Err(fault) = a.open() else { panic!("it was opened") };
-    assert!(fault.message.contains("on the workers of a cluster"), "{fault}");
+    assert!(fault.kind.to_string().contains("on the workers of a cluster"), "{fault}");
 }
 
 #[test]

@@ -44,8 +44,8 @@ fn what_does_not_fit_beside_the_rest_runs_nowhere() {
             assert!(kept.len() < 5, "more than there is");
         };
         assert_eq!(kept.len(), 3, "and a little is set aside");
-        assert!(fault.message.contains("asks for 1048576 bytes"), "{fault}");
-        assert!(fault.message.contains("worker `small"), "{fault}");
+        assert!(fault.kind.to_string().contains("asks for 1048576 bytes"), "{fault}");
+        assert!(fault.kind.to_string().contains("worker `small"), "{fault}");
         // All clients are there, and so is everything that fitted.
         for (number, made) in kept.iter().enumerate() {
             assert_eq!(made.sum().item::<f64>().unwrap(), (number * size) as f64);
@@ -66,11 +66,14 @@ fn one_rank_without_memory_speaks_for_all() {
     let even = || world.ones(&[2 * QUARTER]).compute();
     for _ in 0..3 {
         let fault = even().unwrap_err();
-        assert!(fault.message.contains("worker `small1`, rank 1: the program asks for"), "{fault}");
+        assert!(
+            fault.kind.to_string().contains("worker `small1`, rank 1: the program asks for"),
+            "{fault}"
+        );
     }
     // So is a movement of it.
     let fault = uneven.redistribute("block(r)").compute().unwrap_err();
-    assert!(fault.message.contains("bytes are left"), "{fault}");
+    assert!(fault.kind.to_string().contains("bytes are left"), "{fault}");
     let last = (3 * QUARTER + 7) as f64;
     assert_eq!(uneven.max().item::<f64>().unwrap(), last);
     drop(uneven);
@@ -105,10 +108,13 @@ fn clients_share_what_their_worker_has() {
     for _ in 0..3 {
         let fault = full(&other).unwrap_err();
         assert!(
-            fault.message.contains("asks for 2097152 bytes of memory, but of 4194304"),
+            fault.kind.to_string().contains("asks for 2097152 bytes of memory, but of 4194304"),
             "{fault}"
         );
-        assert!(fault.message.contains("bytes are left, because others have 2"), "{fault}");
+        assert!(
+            fault.kind.to_string().contains("bytes are left, because others have 2"),
+            "{fault}"
+        );
     }
     assert_eq!(kept.sum().item::<f64>().unwrap(), 2.0 * QUARTER as f64);
     drop((kept, one));
