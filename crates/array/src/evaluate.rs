@@ -181,6 +181,8 @@ impl Session {
         let outputs = graph.order.iter().zip(&liveness.outputs).filter(|(_, outputs)| **outputs);
         for (((node, _), id), home) in outputs.zip(&job.results).zip(&cached.homes) {
             let (deferred_frees, home) = (Arc::clone(&self.inner.deferred_frees), Arc::clone(home));
+            // Copies are on all ranks of the program, also on those that only other arrays name.
+            node.need_ranks(home.room.mesh().ranks_needed());
             *lock(&node.stored) = Some(Stored { id: *id, home, tiles: None, deferred_frees });
             // What it was made of is not needed any more.
             let made = lock(&node.made).take();

@@ -80,8 +80,9 @@ impl Session {
                 }
             }
         }
-        // A node names no lower ranks than its operands do.
-        let ranks = targets.iter().map(|node| node.ranks()).max().unwrap_or(0);
+        // A node names no lower ranks than its operands did when it was recorded; what was computed since may
+        // be on more.
+        let ranks = targets.iter().chain(&leaves).map(|node| node.ranks()).max().unwrap_or(0);
         Ok(Graph { order, leaves, mark, ranks, uses, leaf_uses })
     }
 }

@@ -111,6 +111,28 @@ fn arrays_of_fewer_and_more_ranks_meet() {
 }
 
 #[test]
+fn copies_that_were_computed_beside_more_ranks_are_on_them() {
+    for start in STARTS {
+        let world = Session::threads(start).unwrap();
+        let a = world.dist("block(r)").from_fn(&[12], element);
+        let copies = a.replicate();
+        // Recorded when the copies named no more ranks than the session has.
+        let before = &copies + 1;
+        let wide = world.dist("r=6: block(r)").arange(0, 12, 1) + &copies;
+        world.compute(&[&copies, &wide]).unwrap();
+        let after = &copies * 2;
+        let plain = a.to_vec::<i64>().unwrap();
+        let expected = |f: fn(i64) -> i64| plain.iter().map(|one| f(*one)).collect::<Vec<_>>();
+        assert_eq!(before.to_vec::<i64>().unwrap(), expected(|one| one + 1));
+        assert_eq!(after.to_vec::<i64>().unwrap(), expected(|one| one * 2));
+        assert_eq!(
+            (&before + &after).sum().item::<i64>().unwrap(),
+            plain.iter().sum::<i64>() * 3 + 12
+        );
+    }
+}
+
+#[test]
 fn numbers_for_programs_come_to_all_ranks_that_it_names() {
     let world = Session::threads(1).unwrap();
     let a = world.dist("r=4: block(r)").from_fn(&[9], element);
