@@ -230,3 +230,22 @@ fn two_arrays_change_places() {
     map(&program, &[3000], &sources, &mut targets, &mut Scratch::new()).unwrap();
     assert!(one.iter().all(|value| *value == 2.0) && other.iter().all(|value| *value == 1.0));
 }
+
+#[test]
+fn bools_that_are_moved_as_numbers_are_0_or_1() {
+    for length in [1, 5, 300, 9000] {
+        let mut body = LoopBody::new();
+        let a = body.input(DType::Bool).unwrap();
+        let number = body.push(LaneOp::Cast(a, DType::I8)).unwrap();
+        body.output(number);
+        let program = LoopProgram::compile(&body).unwrap();
+        let bytes: Vec<u8> = [0, 1, 2, 3].into_iter().cycle().take(length).collect();
+        let mut found = vec![9u8; length];
+        let sources = [Source::Memory { bytes: &bytes, offset: 0, strides: &[1] }];
+        let places = [OutputTarget { buffer: 0, offset: 0, strides: &[1] }];
+        let mut targets = OutputTargets { buffers: &mut [&mut found], places: &places };
+        map(&program, &[length], &sources, &mut targets, &mut Scratch::new()).unwrap();
+        let expected: Vec<u8> = bytes.iter().map(|byte| u8::from(*byte != 0)).collect();
+        assert_eq!(found, expected, "{length}");
+    }
+}

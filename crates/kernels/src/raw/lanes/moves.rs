@@ -43,6 +43,8 @@ type CopySource<'a> = (*const u8, Spread<'a>);
 /// The memory that an output is copied from.
 fn source_of<'a>(store: &Store<'a>, output: usize) -> Option<CopySource<'a>> {
     let origin = *store.program().origins.get(output)?;
+    // Also as numbers of another type bools are 0 or 1, whatever their bytes.
+    store.program().inputs().get(origin).filter(|dtype| **dtype != DType::Bool)?;
     match store.sources().get(origin)? {
         RawSource::Memory { start, offset, strides, .. } => {
             Some((*start, Spread { offset: *offset, strides }))
