@@ -262,6 +262,16 @@ impl Mesh {
         }
     }
 
+    /// True if ranks compare alike along some axes at whatever coordinates of the others: the rank is
+    /// a sum over the axes, or grows along the mesh.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        match &self.team {
+            Team::List { ranks, .. } => ranks.is_sorted(),
+            Team::Grid { .. } => true,
+        }
+    }
+
     /// True if the team is the ranks `0..size` in order.
     #[must_use]
     pub fn is_plain(&self) -> bool {

@@ -38,14 +38,24 @@ pub fn route(
     element_bytes: usize,
     terrain: Terrain,
 ) -> Vec<Distribution> {
-    let between = through_blocks(source, target, element_bytes, terrain)
-        .or_else(|| through_one(source, target))
-        .or_else(|| axis_by_axis(source, target, terrain.windows))
-        .unwrap_or_default();
+    let between = if order_depends_on_copies(source) {
+        Vec::new()
+    } else {
+        through_blocks(source, target, element_bytes, terrain)
+            .or_else(|| through_one(source, target))
+            .or_else(|| axis_by_axis(source, target, terrain.windows))
+            .unwrap_or_default()
+    };
     let mut path = vec![source.clone()];
     path.extend(between);
     path.push(target.clone());
     path
+}
+
+/// True if the ranks of an element's terms ascend in another order in another copy of them: a rank
+/// between that takes another copy than the receiver would round their sum differently.
+fn order_depends_on_copies(source: &Distribution) -> bool {
+    !source.mesh().is_ordered() && source.has_terms() && source.has_copies()
 }
 
 /// All-reduce as reduce-scatter and all-gather, broadcast as scatter and all-gather: blocks of the
@@ -155,6 +165,22 @@ mod tests {
         let between: Vec<String> =
             path[1..path.len() - 1].iter().map(ToString::to_string).collect();
         assert_eq!(between, expected, "{source} -> {target}");
+    }
+
+    #[test]
+    fn copies_of_terms_in_another_order_go_straight() {
+        let check = |team: &str, map: &str, expected: &[&str]| {
+            let target = format!("99999 on a=2, b=2{team}: whole");
+            check(&format!("99999 on a=2, b=2{team}: {map}"), &target, expected);
+        };
+        let blocks = |team: &str| format!("99999 on a=2, b=2{team}: block(a*b)");
+        // Copy 0 has the terms of ranks 0 and 1, copy 1 those of ranks 3 and 2.
+        check(" team [0 3 1 2]", "whole; sum(a)", &[]);
+        check(" team [0 3 1 2]", "whole; sum(a, b)", &[&blocks(" team [0 3 1 2]")]);
+        // A sum over the axes, or ranks that grow along the mesh.
+        check("", "whole; sum(a)", &[&blocks("")]);
+        check(" team [0 2 1 3]", "whole; sum(a)", &[&blocks(" team from 0 by 1 2")]);
+        check(" team [0 1 2 4]", "whole; sum(a)", &[&blocks(" team [0..3 4]")]);
     }
 
     #[test]

@@ -44,6 +44,21 @@ impl Distribution {
         self.states_terms() && self.normal().states_terms()
     }
 
+    /// True if some element has several holders that are Copies of it, or a gap in Copies.
+    #[must_use]
+    pub fn has_copies(&self) -> bool {
+        let normal = self.normal();
+        match &normal.map {
+            Map::Boxes(boxes) => boxes.kind == Kind::Copies,
+            Map::Axes(product) => {
+                let mut axes = product.axes.iter().zip(&product.axis_kinds);
+                let free = normal.free_mesh_axes();
+                axes.any(|(map, kind)| *kind == Kind::Copies && !map.is_single())
+                    || free.iter().any(|axis| product.mesh_kinds[*axis] == Kind::Copies)
+            }
+        }
+    }
+
     /// A hash of the normal form: the same for equal distributions, on every rank.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
