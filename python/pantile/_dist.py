@@ -381,6 +381,8 @@ def text(
         if default == "auto":
             return None
         dist = default
+    if isinstance(dist, str) and " on " in dist:
+        dist = Distribution(dist)
     if isinstance(dist, Distribution):
         return _for_arrays(dist, shape, world)
     if dist is None or not shape:

@@ -60,6 +60,8 @@ def _translated(
 
 def _numbers(given: Any) -> np.ndarray:
     numbers = np.asarray(given)
+    if numbers.dtype == object and numbers.size and all(type(one) is int for one in numbers.flat):
+        raise IndexError(f"got {given!r} as an index, expected numbers of 64 bits")
     if numbers.size and numbers.dtype.kind not in "iu":
         raise TypeError(f"got {given!r} as an index, expected whole numbers or arrays of them")
     return numbers.astype(np.int64)
@@ -72,13 +74,13 @@ def _out_of(given: np.ndarray, length: int) -> int:
 # ---- arrays of tiles
 
 
-def from_locals(locals: Any, /, dist: Distribution | SupportsIndex = 0) -> Array:
+def from_locals(locals: Any, /, dist: Distribution | str | SupportsIndex = 0) -> Array:
     """An array of tiles that the ranks have already: a tile for each rank that this process hosts.
 
     `locals` is a list in the order of ranks, a dict of tiles by rank, or, where a process has a single
     tile, the tile itself: under MPI every process gives its own. `dist` says where the tiles are in
     the array. An axis: side by side along it, in the order of ranks, and cut where tiles end. A
-    `Distribution`: what each rank owns, without halos. Ranks that are missing are made where ranks are
+    `Distribution`, or its text: what each rank owns, without halos. Ranks that are missing are made where ranks are
     threads of this process.
 
     The elements are copied; `pt.from_distarray` shares memory instead. All tiles have one type. What
@@ -90,11 +92,9 @@ def from_locals(locals: Any, /, dist: Distribution | SupportsIndex = 0) -> Array
     >>> a.tolist(), len(a.sections)
     ([0, 1, 2, 0, 1, 2, 3, 4], 2)
     """
-    from ._dist import Distribution
-
     ours = world()
     mine: dict[int, np.ndarray] = {}
-    whole, axis = (dist, 0) if isinstance(dist, Distribution) else (None, operator.index(dist))
+    whole, axis = _whole_or_axis(dist)
     digest = _digest if whole is not None and _has_copies(whole) else lambda _: b""
 
     def record() -> dict[int, tuple[tuple[int, ...], str, bytes]]:
@@ -103,7 +103,7 @@ def from_locals(locals: Any, /, dist: Distribution | SupportsIndex = 0) -> Array
 
     records = {rank: one for said in records_of_all(ours, "from_locals", record) for rank, one in said.items()}
     if not records:
-        raise ValueError("from_locals: got no tiles")
+        raise ValueError("from_locals: got no tiles, expected at least one")
     shapes = {rank: shape for rank, (shape, _, _) in records.items()}
     dtypes = {rank: dtype for rank, (_, dtype, _) in records.items()}
     other = next((rank for rank in dtypes if dtypes[rank] != dtypes[min(dtypes)]), None)
@@ -117,6 +117,20 @@ def from_locals(locals: Any, /, dist: Distribution | SupportsIndex = 0) -> Array
         whole = _side_by_side(shapes, axis)
     _check(whole, shapes, {rank: digest for rank, (_, _, digest) in records.items()})
     return _array(ours, mine, whole, dtypes[min(dtypes)])
+
+
+def _whole_or_axis(dist: Any) -> tuple[Distribution | None, int]:
+    """The distribution, if it is one or the text of one, else the axis."""
+    from ._dist import Distribution
+
+    if isinstance(dist, str):
+        dist = Distribution(dist)
+    if isinstance(dist, Distribution):
+        return dist, 0
+    try:
+        return None, operator.index(dist)
+    except TypeError:
+        raise TypeError(f"from_locals: got dist={dist!r}, expected a Distribution or an axis") from None
 
 
 def _tiles(given: Any, ours: _core.World, dist: Distribution | None) -> dict[int, np.ndarray]:
@@ -174,7 +188,9 @@ def _side_by_side(shapes: dict[int, tuple[int, ...]], axis: int) -> Distribution
     ranks = sorted(shapes)
     first = shapes[ranks[0]]
     if not -len(first) <= axis < len(first):
-        raise ValueError(f"from_locals: got axis {axis} for tiles of {len(first)} axes")
+        raise ValueError(
+            f"from_locals: got axis {axis} and tiles of shape {first}, expected an axis that tiles have"
+        )
     axis %= len(first)
     for rank in ranks:
         shape = shapes[rank]

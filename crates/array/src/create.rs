@@ -28,7 +28,12 @@ impl Session {
     fn make(&self, op: Op, operands: Vec<Arc<Node>>, ty: Type, place: Place) -> Array {
         let named = self.named_ranks();
         let ranks = *named.as_ref().unwrap_or(&0);
-        let array = Array::record(self, op, operands, named.map(|_| ty), place);
+        // A text that says no place is an error here, not at the first line that needs the elements.
+        let placed = named.and_then(|ranks| match self.placement {
+            Some(_) => self.type_home(&ty, ranks).map(|_| ty),
+            None => Ok(ty),
+        });
+        let array = Array::record(self, op, operands, placed, place);
         lock(&array.base).need_ranks(ranks);
         array
     }

@@ -43,9 +43,8 @@ impl Session {
         let ty = self.made_type(shape, dtype);
         let fault = |kind: FaultKind| E::from(Fault::new(kind, place.clone()));
         elements(shape).map_err(|error| fault(error.into()))?;
-        let ranks = self.named_ranks().map_err(|error| fault(error.into()))?;
-        let home = pantile_ir::lower::home_of(&ty, &self.setting_for(ranks));
-        let home = home.map_err(|error| fault((*error.kind).into()))?;
+        let home = self.named_ranks().and_then(|ranks| self.type_home(&ty, ranks));
+        let home = home.map_err(|error| fault(error.into()))?;
         let mut tiles = Vec::new();
         for rank in self.hosted_of(&home).iter().copied() {
             let given = tile(&home, rank)?;

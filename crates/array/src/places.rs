@@ -12,6 +12,12 @@ use super::node::{Node, lock};
 use super::{Array, Session, here};
 
 impl Session {
+    /// Where arrays of a type live on so many ranks.
+    pub(crate) fn type_home(&self, ty: &Type, ranks: usize) -> Result<Distribution, ArrayError> {
+        let home = home_of(ty, &self.setting_for(ranks));
+        home.map_err(|error| ArrayError::Home(*error.kind))
+    }
+
     /// A node's elements at a home: what has them there already, else what is recorded now.
     fn once(&self, node: &Arc<Node>, home: &Distribution, record: impl FnOnce() -> Array) -> Array {
         // Handles need not end on all processes at the same time, and all have to record the same.
@@ -59,11 +65,8 @@ impl Array {
             lock(&moved.base).need_ranks(ranks);
             moved
         };
-        let home = |ranks: usize| {
-            let home = home_of(&ty, &world.setting_for(ranks.max(node.ranks())));
-            home.map_err(|error| ArrayError::Home(*error.kind))
-        };
-        match named.and_then(home) {
+        let home = named.and_then(|named| world.type_home(&ty, named.max(node.ranks())));
+        match home {
             Ok(home) => self.world.once(&node, &home, || record(Ok(ty))),
             Err(error) => record(Err(error)),
         }
@@ -82,8 +85,7 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         let ty = Type::array(&self.shape(), self.dtype());
-        let setting = self.world.setting_for(node.ranks().max(ranks));
-        let home = home_of(&ty_at(&ty, "copies"), &setting);
+        let home = self.world.type_home(&ty_at(&ty, "copies"), node.ranks().max(ranks));
         let operands = vec![Arc::clone(&node)];
         let record = || {
             let copies = Self::record(&self.world, Op::Replicate, operands, Ok(ty), place);

@@ -9,7 +9,7 @@ use pantile_comm::{CollectiveSignature, Communicator, Options, Rank};
 use pantile_engine::{ArrayId, Counters, DType, Error, ExecutorHandle, RemoteTraffic, Scheme};
 use pantile_geometry::Distribution;
 use pantile_ir::Place;
-use pantile_ir::lower::{Setting, home_of, ranks_named};
+use pantile_ir::lower::{Setting, ranks_named};
 
 use super::compile_cache::CompileCache;
 use super::deferred_free::{self, DeferredFrees};
@@ -353,8 +353,8 @@ impl Session {
     pub fn home_of(&self, shape: &[usize], dist: &str) -> Result<Distribution, Fault> {
         let placed = self.dist(dist);
         let ty = placed.made_type(shape, DType::F64);
-        let ranks = placed.named_ranks().map_err(|error| Fault::new(error, Place::default()))?;
-        Ok(home_of(&ty, &placed.setting_for(ranks))?)
+        let home = placed.named_ranks().and_then(|ranks| placed.type_home(&ty, ranks));
+        home.map_err(|error| Fault::new(error, Place::default()))
     }
 
     /// Refuses to use ranks that stayed with the parent process.

@@ -271,9 +271,9 @@ impl Distribution {
             let operator = it.operator();
             return Some(format!("its ranks have terms of a {operator}, not elements"));
         }
-        let beyond = it.mesh().ranks().find(|rank| *rank >= ranks);
-        if let Some(rank) = beyond {
-            return Some(format!("it needs rank {rank}, but there are {ranks} ranks"));
+        let highest = it.mesh().ranks_needed() - 1;
+        if highest >= ranks {
+            return Some(format!("it needs rank {highest}, expected ranks below {ranks}"));
         }
         let narrow =
             |map: &AxisMap| *map.held_extent() != geometry::Extent::Owned && is_narrow(map);

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pantile::array::Fault;
+use pantile::array::{Fault, FaultKind};
 use pantile::geometry::grid::auto_grid;
 use pantile::launch::Choice;
 use pantile::{Backend, Launch, LaunchError, array};
@@ -100,6 +100,10 @@ pub(crate) fn finish<T>(result: Result<T, Fault>) -> PyResult<T> {
 }
 
 pub(crate) fn fault(fault: &Fault) -> PyErr {
+    if let FaultKind::Array(_) = *fault.kind {
+        // What the caller gave is wrong, as when an array is recorded.
+        return PyValueError::new_err(fault.to_string());
+    }
     match fault.rank() {
         Some(Error::WorkerLost { worker, .. }) => lost(&at_line(fault), worker),
         Some(Error::OutOfMemory { .. }) => short(at_line(fault)),
