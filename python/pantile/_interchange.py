@@ -45,7 +45,7 @@ def from_distarray(objects: Any, /) -> Array:
     not row-major, or is labelled in another order, is copied to be computed with, every time. Ranks
     that are missing are made where ranks are threads of this process, up to 4,096; the memory of more
     sections than that is copied every time, too, and then lives in blocks. (Under MPI that of more
-    sections than processes is copied for good.) Memory that can only be read makes an array that nobody can assign to.
+    sections than processes is copied for good.) Memory that can only be read makes an array that cannot be assigned to.
 
     Padding between sections is not part of the array: `a.exchange()` fills it. The outer padding of
     an axis is, also if that is periodic.

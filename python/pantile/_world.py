@@ -137,7 +137,7 @@ def records_of_all(ours: _core.World, name: str, record: Callable[[], T]) -> lis
         raise problem
     for rank, (words, _) in enumerate(heard):
         if words is not None:
-            raise RuntimeError(f"{name} failed elsewhere; rank {rank} says why: {words}")
+            raise RuntimeError(f"{name} failed on another process; rank {rank} says why: {words}")
     return [pickle.loads(own) for _, own in heard]
 
 

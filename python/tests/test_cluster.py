@@ -135,7 +135,7 @@ def test_what_is_no_cluster_is_refused(tmp_path):
     refused(ValueError, "64 hexadecimal digits", cluster=one, token="123")
     refused(ValueError, "authority.pem cannot be read", cluster=one, keys=tmp_path)
     refused(pt.PantileError, "give keys=FOLDER", cluster="192.0.2.1:7420")
-    words = refused(pt.PantileError, f"cluster {one}: nobody is there", cluster=one)
+    words = refused(pt.PantileError, f"cluster {one}: no coordinator is there", cluster=one)
     assert __file__ in words, "it names the line that asked"
 
 

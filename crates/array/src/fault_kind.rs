@@ -156,7 +156,7 @@ impl fmt::Display for FaultKind {
             ),
             Self::NoElements => f.write_str("it has no elements to look at"),
             Self::ReadOnly => f.write_str(
-                "the memory of this array belongs to somebody who only lets it be read",
+                "the memory of this array belongs to a library that only lets it be read",
             ),
             Self::NotComputed => f.write_str("the array was not computed"),
             Self::TargetShape { got, shape } => write!(

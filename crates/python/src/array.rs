@@ -80,7 +80,7 @@ impl Array {
 
     fn assigned(&self, py: Python<'_>, slice: &[SliceItem], value: Operand) -> PyResult<()> {
         if self.inner.is_read_only() {
-            let words = "got an array whose memory belongs to somebody who only lets it be read: \
+            let words = "got an array whose memory belongs to a library that only lets it be read: \
                          assign to a copy() of it";
             return Err(PyValueError::new_err(words));
         }

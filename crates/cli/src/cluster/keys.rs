@@ -22,7 +22,7 @@ const SELF: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 #[derive(Args)]
 #[command(after_help = "\
-DIR/HOST is for the coordinator and the workers of a host, DIR/client for whoever uses the cluster:
+DIR/HOST is for the coordinator and the workers of a host, DIR/client for those who use the cluster:
 bring them there by a way that you trust, and say --keys FOLDER. Whoever has one of these folders
 belongs to the cluster. The key of the authority is not kept: for more hosts, make all keys anew.
 

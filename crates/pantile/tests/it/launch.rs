@@ -155,9 +155,9 @@ fn threads_cut_loops_as_they_are_told() {
     assert_eq!(world.scheme(Scheme::Even).unwrap(), Scheme::Factoring);
     let error = LaunchError::Scheme("quick".parse::<Scheme>().unwrap_err()).to_string();
     assert!(error.contains("got scheme `quick`, expected one of EVEN, STATIC, SS, GSS"), "{error}");
-    let (address, reason) = ("a:1".to_owned(), "nobody is there".to_owned());
+    let (address, reason) = ("a:1".to_owned(), "no coordinator is there".to_owned());
     let error = LaunchError::Cluster { address, reason }.to_string();
-    assert_eq!(error, "PANTILE_CLUSTER is `a:1`: nobody is there");
+    assert_eq!(error, "PANTILE_CLUSTER is `a:1`: no coordinator is there");
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn first_example() -> Result<(), Box<dyn std::error::Error>> {
         array.local_mut()?.iter_mut().for_each(|x| *x *= 2.0);   // halos are stale now
         array.exchange_halo()?;                                  // and filled again, in place
         let turned = array.redistribute(&columns)?;              // rows to columns
-        let back = turned.redistribute_adjoint(&rows)?;          // the adjoint: nobody wrote it
+        let back = turned.redistribute_adjoint(&rows)?;          // the adjoint is derived
         assert_eq!(back.shape(), [6, 4]);
         let whole = turned.gather(0)?;                           // the whole array, on rank 0
         assert_eq!(whole.is_some(), world.rank() == 0);

@@ -175,7 +175,7 @@ impl fmt::Display for MemberError {
             Self::NotDefaultPartition => f.write_str("got an array that is not in its default partition, expected what `distribute` brings there"),
             Self::OperandsNotDefault => f.write_str("got operands that are not in their default partition, expected what `distribute` brings there"),
             Self::OperandNotEverywhere => f.write_str("got an operand for all rows that not every member has, expected what `distribute` brings there"),
-            Self::RequestedRows => f.write_str("got rows that somebody asked for: others may have them too, or nobody, expected an array in parts that are all of it"),
+            Self::RequestedRows => f.write_str("got requested rows: several members may have them, or none, expected an array in parts that are all of it"),
             Self::NoDistributedOperand => f.write_str("got no distributed array with the rows of the result"),
             Self::Shapes => f.write_str("got arrays of different shapes"),
             Self::NoLeast => f.write_str("got elements of which none is the least"),
@@ -245,7 +245,7 @@ mod tests {
             ),
             (
                 E::RequestedRows,
-                "got rows that somebody asked for: others may have them too, or nobody, expected an array in parts that are all of it",
+                "got requested rows: several members may have them, or none, expected an array in parts that are all of it",
             ),
             (E::NoDistributedOperand, "got no distributed array with the rows of the result"),
             (E::Shapes, "got arrays of different shapes"),
