@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core, _dist, _dtypes, _indexing
+from . import _core, _dist, _dtypes, _indexing, _operators
 from ._operators import Operators, operand
 from ._sections import Section
 
@@ -416,6 +416,9 @@ class Array(Operators):
     def all(self, axis: Axes | None = None, keepdims: builtins.bool = False) -> Array:
         """See `pt.all`."""
         return _functions().all(self, axis=axis, keepdims=keepdims)
+
+
+_operators.array_class = Array
 
 
 def _functions() -> Any:

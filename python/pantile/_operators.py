@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 
 PLAIN = (builtins.bool, int, float, complex)
 
+#: The class of results, which is made later: `_array` sets it.
+array_class: type[Array]
+
+_new = object.__new__
+
 
 def _forward(name: str) -> Callable[[Any, Operand], Array]:
     """`array + other`."""
 
     def forward(self: Operators, other: Any, /) -> Array:
-        if type(other) in PLAIN:  # the usual case first: small arrays feel every call
-            return self._of(self._h.binary(name, other))
+        if type(other) in PLAIN:  # the usual case first: small arrays feel every call, so `_of` is written out
+            array = _new(array_class)
+            array._h = self._h.binary(name, other)
+            return array
         beside = operand(self, other)
         if beside is NotImplemented:
             return beside  # type: ignore[no-any-return]

@@ -19,11 +19,12 @@ use pantile_engine::DType;
 use pantile_geometry::Fingerprint;
 use pantile_ir::infer::ShapeError;
 use pantile_ir::{Boundary, Function, Op, Place, Program, Type};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::fault::Fault;
 use super::fault_kind::FaultKind;
-use super::node::{Node, lock};
+use super::node::{Made, Node, lock};
 use super::program::{called, function};
 use super::{Array, Session, SliceItem, here};
 
@@ -64,7 +65,7 @@ impl Array {
             weights: points.iter().map(|(_, weight)| weight.to_bits()).collect(),
             boundary,
         };
-        Self::record(&self.world, op, vec![node], ty, place)
+        Self::record(&self.world, op, smallvec![node], ty, place)
     }
 
     /// A function applied to every block of a fixed grid, as if each were an array of its own:
@@ -189,12 +190,15 @@ impl Session {
         let (dtype, result) = (given.dtype(), given.node(place));
         drop((given, blocks));
         let outside = |node: &Node| Fault::new(FaultKind::OutsideBlock, node.place.clone());
-        let ends =
-            |node: &Node| match arguments.iter().any(|own| std::ptr::eq(&raw const **own, node)) {
-                true => Ok(true),
-                false if node.is_stored() || node.is_block() => Err(outside(node)),
-                false => Ok(false),
-            };
+        let ends = |node: &Node, made: Option<&Made>| match arguments
+            .iter()
+            .any(|own| std::ptr::eq(&raw const **own, node))
+        {
+            true => Ok(true),
+            // A stored array, or the block of another function.
+            false if made.is_none() || node.is_stored() => Err(outside(node)),
+            false => Ok(false),
+        };
         let results = [result];
         let guard = lock(&self.inner.evaluation_lock);
         let order = self.order(&results, &ends)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pantile_engine::{ArrayId, Job};
+use pantile_engine::{ArrayId, ArrayIds, Job};
 use pantile_geometry::Fingerprint;
 use pantile_ir::lower::{Lent, Recipe, Setting, home_of};
 use pantile_ir::{Env, Program, Type};
@@ -123,7 +123,7 @@ impl Session {
         };
         self.check_memory(&cached, place)?;
         self.check_no_comm(&cached.executable)?;
-        let results: Vec<ArrayId> = cached.homes.iter().map(|_| self.inner.new_id()).collect();
+        let results: ArrayIds = cached.homes.iter().map(|_| self.inner.new_id()).collect();
         let id = |node: &Arc<Node>| lock(&node.stored).as_ref().map_or(ArrayId(0), |one| one.id);
         let job = Arc::new(Job {
             key,

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use pantile_engine::DType;
 use pantile_ir::{Env, Op, Place, Random, Scalar, Type};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::fault::Fault;
 use super::fault_kind::FaultKind;
-use super::node::{Node, lock};
+use super::node::{Node, Operands, lock};
 use super::{Array, Number, Session, here};
 
 impl Session {
@@ -22,10 +23,10 @@ impl Session {
 
     fn constant(value: Scalar, place: &Place) -> Arc<Node> {
         let ty = Type::scalar(value.dtype());
-        Node::new(Op::Constant(value), Vec::new(), ty, place.clone())
+        Node::new(Op::Constant(value), Operands::new(), ty, place.clone())
     }
 
-    fn make(&self, op: Op, operands: Vec<Arc<Node>>, ty: Type, place: Place) -> Array {
+    fn make(&self, op: Op, operands: Operands, ty: Type, place: Place) -> Array {
         let named = self.named_ranks();
         let ranks = *named.as_ref().unwrap_or(&0);
         // A text that says no place is an error here, not at the first line that needs the elements.
@@ -44,7 +45,7 @@ impl Session {
     pub fn full_of(&self, shape: &[usize], value: impl Into<Number>, dtype: DType) -> Array {
         let place = here();
         let value = Self::constant(value.into().scalar(), &place);
-        self.make(Op::Create { value: true }, vec![value], self.made_type(shape, dtype), place)
+        self.make(Op::Create { value: true }, smallvec![value], self.made_type(shape, dtype), place)
     }
 
     /// The same number everywhere: whole numbers as `i64`, others as `f64` or `c128`.
@@ -81,7 +82,7 @@ impl Session {
     #[must_use]
     pub fn empty_of(&self, shape: &[usize], dtype: DType) -> Array {
         let ty = self.made_type(shape, dtype);
-        self.make(Op::Create { value: false }, Vec::new(), ty, here())
+        self.make(Op::Create { value: false }, Operands::new(), ty, here())
     }
 
     /// `start`, `start + step`, ... up to and without `stop`: `i64` if all three are whole numbers,
@@ -107,7 +108,7 @@ impl Session {
         match count(start, stop, step) {
             Ok((count, dtype)) => {
                 let operands = [start, step].map(|value| Self::constant(value.scalar(), &place));
-                self.make(Op::Arange, operands.to_vec(), self.made_type(&[count], dtype), place)
+                self.make(Op::Arange, operands.into(), self.made_type(&[count], dtype), place)
             }
             Err(error) => {
                 let ty = Type::array(&[0], DType::F64);
@@ -140,8 +141,8 @@ impl Session {
     fn spaced(&self, ends: (f64, f64), count: usize, endpoint: bool, place: Place) -> Array {
         let number = Scalar::of(i64::try_from(count).unwrap_or(i64::MAX));
         let ends = [Scalar::of(ends.0), Scalar::of(ends.1)];
-        let mut operands = ends.map(|value| Self::constant(value, &place)).to_vec();
-        operands.push(Node::new(Op::Constant(number), Vec::new(), Type::Index, place.clone()));
+        let mut operands = Operands::from(ends.map(|value| Self::constant(value, &place)));
+        operands.push(Node::new(Op::Constant(number), Operands::new(), Type::Index, place.clone()));
         let ty = self.made_type(&[count], DType::F64);
         self.make(Op::Linspace { endpoint }, operands, ty, place)
     }
@@ -165,7 +166,7 @@ impl Session {
     #[must_use]
     pub fn eye_at(&self, rows: usize, columns: usize, k: i64) -> Array {
         let ty = self.made_type(&[rows, columns], DType::F64);
-        self.make(Op::Eye { k }, Vec::new(), ty, here())
+        self.make(Op::Eye { k }, Operands::new(), ty, here())
     }
 
     /// The global index along an axis, as `i64`.
@@ -178,7 +179,12 @@ impl Session {
             let fault = Fault::new(kind, place);
             return Array::of(self, Node::faulty(fault, Type::array(shape, DType::I64)));
         }
-        self.make(Op::IndexAlong { axis }, Vec::new(), self.made_type(shape, DType::I64), place)
+        self.make(
+            Op::IndexAlong { axis },
+            Operands::new(),
+            self.made_type(shape, DType::I64),
+            place,
+        )
     }
 
     /// Random numbers, even in `[0, 1)`: the same for the same seed on any number of ranks.
@@ -212,7 +218,7 @@ impl Session {
         let place = here();
         let seed = Self::constant(Scalar::of(seed), &place);
         let ty = self.made_type(shape, DType::F64);
-        self.make(Op::Random { kind, stream }, vec![seed], ty, place)
+        self.make(Op::Random { kind, stream }, smallvec![seed], ty, place)
     }
 }
 

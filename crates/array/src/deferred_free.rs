@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
-use pantile_engine::ArrayId;
+use pantile_engine::{ArrayId, ArrayIds};
 
 use super::node::lock;
 use super::session::Inner;
@@ -19,7 +19,7 @@ const SLEEP: Duration = Duration::from_secs(60);
 pub(crate) struct DeferredFrees {
     /// The process that has the thread.
     process: u64,
-    ids: Mutex<Vec<ArrayId>>,
+    ids: Mutex<ArrayIds>,
     thrown: Condvar,
     /// A thread sleeps until an array is dropped. Where there is none, dropping an array makes no
     /// system call for every small array. Changed under the lock.
@@ -58,7 +58,7 @@ impl DeferredFrees {
     }
 
     /// What is to be freed; the caller that takes it frees it.
-    pub(crate) fn take(&self) -> Vec<ArrayId> {
+    pub(crate) fn take(&self) -> ArrayIds {
         std::mem::take(&mut *lock(&self.ids))
     }
 

@@ -14,8 +14,11 @@ use super::fault::Fault;
 use super::fault_kind::FaultKind;
 use super::graph::{Graph, Keys, Liveness, NodeList};
 use super::here;
-use super::node::{Node, Stored, lock, two_worlds};
+use super::node::{Made, Node, Stored, lock, two_worlds};
 use super::session::Session;
+
+/// Whether a walk through the graph ends at a node, which is made of this.
+pub(crate) type Ends<'a> = &'a dyn Fn(&Node, Option<&Made>) -> Result<bool, Fault>;
 
 /// A walk through the graph, valid until the next walk.
 pub(crate) struct Walk {
@@ -29,7 +32,7 @@ pub(crate) struct Walk {
 pub struct Evaluation {
     world: Session,
     targets: NodeList,
-    walk: Option<Walk>,
+    walk: Option<Box<Walk>>,
 }
 
 impl Evaluation {
@@ -52,7 +55,7 @@ impl Evaluation {
         let last = world.inner.marks.load(Ordering::Relaxed);
         let walk = match self.walk.filter(|walk| walk.graph.mark == last) {
             Some(walk) => Some(walk),
-            None => world.walk(&self.targets, place)?,
+            None => world.walk(&self.targets, place)?.map(Box::new),
         };
         let Some(walk) = walk else { return Ok(()) };
         let cached = world.cached(&walk.graph, &walk.liveness, walk.keys)?;
@@ -74,28 +77,28 @@ impl Session {
     /// The same if that is quick: nothing has to be lowered, and no rank or caller to be waited for.
     /// Else what is left to do.
     pub(crate) fn begin(&self, targets: NodeList) -> Result<Option<Evaluation>, Fault> {
-        let rest =
-            |targets: NodeList, walk| Ok(Some(Evaluation { world: self.clone(), targets, walk }));
+        let rest = |targets, walk| Ok(Some(Evaluation { world: self.clone(), targets, walk }));
         let Some(evaluation_lock) = self.try_evaluation_lock() else { return rest(targets, None) };
         // This process has all ranks: no other process is asked, or told this line.
         let Some(walk) = self.walk(&targets, &Place::default())? else { return Ok(None) };
         let found =
             lock(&self.inner.compile_cache).find(walk.keys).filter(|(_, cached)| cached.inline);
         match found {
-            None => rest(targets, Some(walk)),
+            None => rest(targets, Some(Box::new(walk))),
             Some(cached) => self.run(&evaluation_lock, &walk, cached).map(|()| None),
         }
     }
 
     /// What these targets need, and the key of the program that computes it; nothing if all of it is
     /// there.
+    #[inline(always)]
     fn walk(&self, targets: &[Arc<Node>], place: &Place) -> Result<Option<Walk>, Fault> {
         let graph = self.graph_with_reads(targets)?;
         if graph.order.is_empty() {
             return Ok(None);
         }
         let liveness = self.agreed(&graph, targets, place)?;
-        let keys = graph.keys(&self.setting_for(graph.ranks), &liveness);
+        let keys = graph.keys(self.keyed_setting(graph.ranks), &liveness);
         Ok(Some(Walk { graph, liveness, keys }))
     }
 
@@ -182,7 +185,7 @@ impl Session {
         for (((node, _), id), home) in outputs.zip(&job.results).zip(&cached.homes) {
             let (deferred_frees, home) = (Arc::clone(&self.inner.deferred_frees), Arc::clone(home));
             // Copies are on all ranks of the program, also on those that only other arrays name.
-            node.need_ranks(home.room.mesh().ranks_needed());
+            node.need_ranks(home.ranks);
             *lock(&node.stored) = Some(Stored { id: *id, home, tiles: None, deferred_frees });
             // What it was made of is not needed any more.
             let made = lock(&node.made).take();
@@ -230,7 +233,7 @@ impl Session {
         if self.inner.is_spread {
             let plain = graph.target_liveness(targets);
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
-            let fingerprint = graph.keys(&self.setting_for(graph.ranks), &plain).whole as u64;
+            let fingerprint = graph.keys(self.keyed_setting(graph.ranks), &plain).whole as u64;
             let (file, line) = (place.file.to_string().into(), place.line);
             // A process in no-comm mode must not leave the others waiting.
             let name = match self.inner.no_comm.load(Ordering::Relaxed) {
@@ -267,12 +270,9 @@ impl Session {
     }
 
     /// Nodes up to those where the way ends, operands before users.
-    pub(crate) fn order(
-        &self,
-        targets: &[Arc<Node>],
-        ends: &dyn Fn(&Node) -> Result<bool, Fault>,
-    ) -> Result<NodeList, Fault> {
-        let (entered, left) = (self.inner.new_mark(), self.inner.new_mark());
+    pub(crate) fn order(&self, targets: &[Arc<Node>], ends: Ends<'_>) -> Result<NodeList, Fault> {
+        let left = self.inner.new_marks(2);
+        let entered = left - 1;
         let mut order = NodeList::new();
         let mut stack: NodeList = targets.iter().rev().cloned().collect();
         while let Some(node) = stack.pop() {
@@ -291,14 +291,17 @@ impl Session {
             if node.is_stranger(&self.inner.deferred_frees) {
                 return Err(two_worlds(node.place.clone()));
             }
-            if ends(&node)? {
+            let made = lock(&node.made);
+            if ends(&node, made.as_ref())? {
                 continue;
             }
+            let operands: NodeList =
+                made.iter().flat_map(|made| made.operands.iter().rev().cloned()).collect();
+            drop(made);
             // It is met again when its operands are in order.
             node.set_mark(entered);
-            stack.push(Arc::clone(&node));
-            let made = lock(&node.made);
-            stack.extend(made.iter().flat_map(|made| made.operands.iter().rev().cloned()));
+            stack.push(node);
+            stack.extend(operands);
         }
         Ok(order)
     }
@@ -324,8 +327,8 @@ fn argument((leaf, donated): (&Arc<Node>, &bool)) -> ArrayId {
 }
 
 /// Programs start from arrays that are stored.
-pub(crate) fn ends(node: &Node) -> Result<bool, Fault> {
-    if lock(&node.made).is_some() {
+pub(crate) fn ends(node: &Node, made: Option<&Made>) -> Result<bool, Fault> {
+    if made.is_some() {
         return Ok(false);
     }
     if node.is_stored() {

@@ -3,6 +3,7 @@
 use pantile_engine::DType;
 use pantile_ir::infer;
 use pantile_ir::{Binary, Op, Type, Unary};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::{Array, Operand, here};
@@ -161,7 +162,7 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         let ty = Ok(Type::array(&self.shape(), dtype));
-        Self::record(&self.world, Op::CastElement { copy: None }, vec![node], ty, place)
+        Self::record(&self.world, Op::CastElement { copy: None }, smallvec![node], ty, place)
     }
 
     /// `yes` where this is true, else `no`.
@@ -188,7 +189,7 @@ impl Array {
                 .map_err(ArrayError::Shape),
             got => Err(ArrayError::Condition { got }),
         };
-        let operands = vec![self.node(&place), yes.node(&place), no.node(&place)];
+        let operands = smallvec![self.node(&place), yes.node(&place), no.node(&place)];
         Self::record(&self.world, Op::Where, operands, ty, place)
     }
 

@@ -4,10 +4,10 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use pantile_ir::lower::Setting;
-use pantile_ir::{Op, Scalar};
+use pantile_ir::{ArrayType, Op, Scalar, Type};
 use smallvec::SmallVec;
 
+use super::evaluate::Ends;
 use super::fault::Fault;
 use super::node::{Node, lock};
 use super::session::Session;
@@ -30,6 +30,9 @@ pub(crate) struct Graph {
     uses: SmallVec<[NodeUse; 4]>,
     /// For every leaf, how often nodes of the graph refer to it.
     leaf_uses: SmallVec<[usize; 4]>,
+    /// The hash of its operations but for the values of constants, and that of these.
+    key: GraphHash,
+    parameters: GraphHash,
 }
 
 /// How a graph uses one of its nodes.
@@ -54,19 +57,23 @@ const LEAF: u64 = 1 << 63;
 
 impl Session {
     /// What these targets need.
-    pub(crate) fn graph(
-        &self,
-        targets: &[Arc<Node>],
-        ends: &dyn Fn(&Node) -> Result<bool, Fault>,
-    ) -> Result<Graph, Fault> {
+    pub(crate) fn graph(&self, targets: &[Arc<Node>], ends: Ends<'_>) -> Result<Graph, Fault> {
         let order = self.order(targets, ends)?;
-        let mark = self.inner.new_mark();
+        let mark = self.inner.new_marks(1);
         let (mut leaves, mut leaf_uses) = (NodeList::new(), SmallVec::new());
         let mut uses: SmallVec<[NodeUse; 4]> = SmallVec::new();
+        let (mut key, mut parameters) = (GraphHash::default(), GraphHash::default());
         for (number, node) in order.iter().enumerate() {
             node.meet(mark, number as u64);
             let made = lock(&node.made);
             let operands = made.as_ref().map_or(&[][..], |made| &made.operands);
+            if let Some(made) = made.as_ref() {
+                match &made.op {
+                    Op::Constant(value) => value.hash(&mut parameters),
+                    op => op.hash(&mut key),
+                }
+                hash_type(&node.ty, &mut key);
+            }
             uses.push(NodeUse { inside: 0, cheap: operands.is_empty() });
             for operand in operands {
                 // Nodes in order have been met before.
@@ -74,6 +81,7 @@ impl Session {
                     leaves.push(Arc::clone(operand));
                     leaf_uses.push(0);
                 }
+                key.write_u64(operand.number());
                 match operand.number() {
                     leaf if leaf & LEAF != 0 => leaf_uses[index(leaf ^ LEAF)] += 1,
                     node => uses[index(node)].inside += 1,
@@ -83,7 +91,7 @@ impl Session {
         // A node names no lower ranks than its operands did when it was recorded; what was computed since may
         // be on more.
         let ranks = targets.iter().chain(&leaves).map(|node| node.ranks()).max().unwrap_or(0);
-        Ok(Graph { order, leaves, mark, ranks, uses, leaf_uses })
+        Ok(Graph { order, leaves, mark, ranks, uses, leaf_uses, key, parameters })
     }
 }
 
@@ -123,23 +131,10 @@ impl Graph {
     }
 
     /// Equal programs have equal keys, on every process.
-    pub(crate) fn keys(&self, setting: &Setting, liveness: &Liveness) -> Keys {
-        let (mut key, mut parameters) = (GraphHash::default(), GraphHash::default());
-        key.write_usize(setting.ranks);
-        key.write_usize(setting.steps_per_exchange);
-        for (node, outputs) in self.order.iter().zip(&liveness.outputs) {
-            let made = lock(&node.made);
-            let Some(made) = made.as_ref() else { continue };
-            match &made.op {
-                Op::Constant(value) => value.hash(&mut parameters),
-                op => op.hash(&mut key),
-            }
-            node.ty.hash(&mut key);
-            for operand in &made.operands {
-                key.write_u64(operand.number());
-            }
-            outputs.hash(&mut key);
-        }
+    pub(crate) fn keys(&self, setting: [usize; 2], liveness: &Liveness) -> Keys {
+        let mut key = self.key;
+        setting.into_iter().for_each(|number| key.write_usize(number));
+        liveness.outputs.hash(&mut key);
         for (leaf, donated) in self.leaves.iter().zip(&liveness.donated) {
             let stored = lock(&leaf.stored);
             let home = stored.as_ref().map_or(0, |stored| stored.home.fingerprint);
@@ -149,9 +144,23 @@ impl Graph {
             donated.hash(&mut key);
         }
         let open = key.both();
-        key.write_u128(parameters.both());
+        key.write_u128(self.parameters.both());
         Keys { whole: key.both(), open }
     }
+}
+
+/// Types of arrays come with every node: as few words of them as tell them apart.
+fn hash_type(ty: &Type, key: &mut GraphHash) {
+    let Type::Array(ArrayType { shape, element, layout, envs }) = ty else {
+        return ty.hash(key);
+    };
+    // No other type begins with such a word.
+    key.write_u64(!(shape.len() as u64));
+    shape.iter().for_each(|length| key.write_u64(length.map_or(u64::MAX, |length| length as u64)));
+    let dtype = u64::from(element.dtype.code()) << 8 | element.spelling as u64;
+    key.write_u64((envs.len() as u64) << 32 | u64::from(layout.is_some()) << 16 | dtype);
+    layout.iter().for_each(|word| word.hash(key));
+    envs.iter().for_each(|env| env.hash(key));
 }
 
 /// What a program is known by.
@@ -168,6 +177,7 @@ fn index(number: u64) -> usize {
 }
 
 /// Two sums of products of 64 bits each: quick, and long enough that chance does not meet.
+#[derive(Clone, Copy)]
 struct GraphHash([u64; 2]);
 
 impl Default for GraphHash {

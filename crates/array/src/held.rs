@@ -7,6 +7,7 @@ use pantile_engine::{Error, Job, Tile};
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_ir::Place;
 use pantile_ir::lower::Recipe;
+use smallvec::smallvec;
 
 use super::fault::Fault;
 use super::fault_kind::FaultKind;
@@ -103,8 +104,8 @@ impl Session {
             recipe: Arc::new(recipe),
             key,
             parameters: Vec::new(),
-            arguments: vec![argument],
-            results: vec![id],
+            arguments: smallvec![argument],
+            results: smallvec![id],
             forget: self.inner.deferred_frees.take(),
             inline: false,
         });

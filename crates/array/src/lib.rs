@@ -58,12 +58,14 @@ mod slice;
 mod views;
 
 use std::cell::RefCell;
+use std::ops::Deref;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use pantile_engine::DType;
 use pantile_ir::{Index, Op, Slice, Type};
+use smallvec::smallvec;
 
 pub use error::ArrayError;
 pub use evaluate::Evaluation;
@@ -79,7 +81,7 @@ pub use session::Session;
 pub use slice::{SliceItem, by};
 pub use views::{Seen, SeenAxes};
 
-use node::{Node, lock};
+use node::{Node, Operands, lock};
 use views::{ViewStep, dense_strides};
 
 /// Operations that are recorded at most before they run by themselves.
@@ -90,12 +92,28 @@ const MOST_PENDING: usize = 4096;
 #[derive(Clone)]
 pub struct Array {
     world: Session,
-    base: Arc<Mutex<Arc<Node>>>,
+    base: Arc<Base>,
     /// Views of views, from the base on.
     view: Arc<[ViewStep]>,
     /// What was last seen through a view that brings elements into another order: computed once, as
     /// long as the base stays as it is.
     seen: Option<Arc<Mutex<SeenVersion>>>,
+}
+
+/// What handles of one array, and views of it, have in common.
+struct Base {
+    /// The node that has its elements now.
+    node: Mutex<Arc<Node>>,
+    /// The type of its elements, which no assignment changes.
+    dtype: DType,
+}
+
+impl Deref for Base {
+    type Target = Mutex<Arc<Node>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.node
+    }
 }
 
 /// What was seen, and of which version of the base.
@@ -131,12 +149,11 @@ fn here() -> Place {
 
 impl Array {
     pub(crate) fn of(world: &Session, node: Arc<Node>) -> Self {
-        let array = Self {
-            world: world.clone(),
-            base: Arc::new(Mutex::new(node.in_world(&world.inner.deferred_frees))),
-            view: none(),
-            seen: None,
+        let base = Base {
+            dtype: node.dtype(),
+            node: Mutex::new(node.in_world(&world.inner.deferred_frees)),
         };
+        let array = Self { world: world.clone(), base: Arc::new(base), view: none(), seen: None };
         array.count();
         array
     }
@@ -176,7 +193,7 @@ impl Array {
     pub(crate) fn record(
         world: &Session,
         op: Op,
-        operands: Vec<Arc<Node>>,
+        operands: Operands,
         ty: Result<Type, ArrayError>,
         place: Place,
     ) -> Self {
@@ -234,7 +251,7 @@ impl Array {
     /// The type of its elements.
     #[must_use]
     pub fn dtype(&self) -> DType {
-        lock(&self.base).ty.dtype().unwrap_or(DType::F64)
+        self.base.dtype
     }
 
     /// What is wrong with it, if something is.
@@ -423,7 +440,12 @@ impl Array {
         let ty = last.ty.clone();
         // A single view is written at once, through its own slice.
         let mut changed = match self.view.len() {
-            0 => Node::new(Op::ImmutableInsertSlice(whole), vec![source, last], ty, place.clone()),
+            0 => Node::new(
+                Op::ImmutableInsertSlice(whole),
+                smallvec![source, last],
+                ty,
+                place.clone(),
+            ),
             _ => spread(source, &shape, place),
         };
         for (view, base) in self.view.iter().zip(&bases).rev() {
@@ -439,7 +461,7 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         let ty = Type::array(&node.shape(), self.dtype());
-        Self::record(&self.world, Op::Copy, vec![node], Ok(ty), place)
+        Self::record(&self.world, Op::Copy, smallvec![node], Ok(ty), place)
     }
 }
 
@@ -458,7 +480,7 @@ fn spread(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
         return node;
     }
     let ty = Type::array(shape, node.ty.dtype().unwrap_or(DType::F64));
-    Node::new(Op::Broadcast, vec![node], ty, place.clone())
+    Node::new(Op::Broadcast, smallvec![node], ty, place.clone())
 }
 
 fn known(size: usize) -> Index {

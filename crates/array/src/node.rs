@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use pantile_engine::{ArrayId, DType, Tile};
 use pantile_geometry::{Distribution, Rank};
 use pantile_ir::{Function, Op, Place, Scalar, Type};
+use smallvec::SmallVec;
 
 use super::deferred_free::DeferredFrees;
 use super::fault::Fault;
@@ -43,10 +44,13 @@ pub(crate) struct Node {
     ranks: AtomicUsize,
 }
 
+/// Most operations have one or two.
+pub(crate) type Operands = SmallVec<[Arc<Node>; 2]>;
+
 /// An operation with its operands.
 pub(crate) struct Made {
     pub(crate) op: Op,
-    pub(crate) operands: Vec<Arc<Node>>,
+    pub(crate) operands: Operands,
     /// The function that it applies to blocks, and those which that one applies; most apply none.
     pub(crate) functions: Option<Arc<[Function]>>,
 }
@@ -69,12 +73,15 @@ pub(crate) struct Home {
     pub(crate) room: Distribution,
     /// Equal homes have equal ones.
     pub(crate) fingerprint: u128,
+    /// No rank of its mesh is as high as this.
+    pub(crate) ranks: usize,
 }
 
 impl Home {
     pub(crate) fn new(plain: Distribution, room: Distribution) -> Arc<Self> {
         let fingerprint = room.fingerprint().0;
-        Arc::new(Self { plain, room, fingerprint })
+        let ranks = room.mesh().ranks_needed();
+        Arc::new(Self { plain, room, fingerprint, ranks })
     }
 
     /// True if every rank of its mesh has all of it.
@@ -94,7 +101,7 @@ impl Drop for Stored {
 }
 
 impl Node {
-    pub(crate) fn new(op: Op, operands: Vec<Arc<Self>>, ty: Type, place: Place) -> Arc<Self> {
+    pub(crate) fn new(op: Op, operands: Operands, ty: Type, place: Place) -> Arc<Self> {
         Self::with(Some(Made { op, operands, functions: None }), ty, place, None)
     }
 
@@ -108,14 +115,14 @@ impl Node {
     ) -> Arc<Self> {
         let function = functions.first().map_or_else(String::new, |first| first.name.clone());
         let op = Op::MapBlocks { function, block: block.to_vec() };
-        let functions = Some(functions);
+        let (operands, functions) = (operands.into(), Some(functions));
         Self::with(Some(Made { op, operands, functions }), ty, place, None)
     }
 
     /// A node whose elements the ranks keep already.
     pub(crate) fn kept(ty: Type, place: Place, stored: Stored) -> Arc<Self> {
         let node = Self::with(None, ty, place, None);
-        node.need_ranks(stored.home.room.mesh().ranks_needed());
+        node.need_ranks(stored.home.ranks);
         *lock(&node.stored) = Some(stored);
         node
     }
@@ -148,34 +155,29 @@ impl Node {
     }
 
     fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Arc<Self> {
+        let operands = made.as_ref().map_or(&[][..], |made| &made.operands);
         let world = OnceLock::new();
-        let operands = made.iter().flat_map(|made| &made.operands);
-        let strangers = operands
-            .filter_map(|node| node.world.get())
-            .any(|other| !Arc::ptr_eq(world.get_or_init(|| Arc::clone(other)), other));
-        let ranks = operands_ranks(made.as_ref());
-        let (made, fault) = match strangers {
-            true => (None, Some(two_worlds(place.clone()))),
-            false => (made, fault),
-        };
-        let (made, stored) = (Mutex::new(made), Mutex::new(None));
-        let (mark, number) = (AtomicU64::new(0), AtomicU64::new(0));
-        let (open, was_open) = (Mutex::default(), AtomicBool::new(false));
-        let (elsewhere, pinned) = (Mutex::default(), AtomicBool::new(false));
+        for other in operands.iter().filter_map(|node| node.world.get()) {
+            if !Arc::ptr_eq(world.get_or_init(|| Arc::clone(other)), other) {
+                return Self::faulty(two_worlds(place), ty);
+            }
+        }
+        let ranks = operands.iter().map(|node| node.ranks()).max().unwrap_or(0);
+        // In place: what is moved about here is moved for every operation.
         Arc::new(Self {
-            made,
+            made: Mutex::new(made),
             ty,
             place,
-            stored,
+            stored: Mutex::new(None),
             fault,
-            open,
-            was_open,
-            elsewhere,
-            pinned,
+            open: Mutex::default(),
+            was_open: AtomicBool::new(false),
+            elsewhere: Mutex::default(),
+            pinned: AtomicBool::new(false),
             world,
-            mark,
-            number,
-            ranks,
+            mark: AtomicU64::new(0),
+            number: AtomicU64::new(0),
+            ranks: AtomicUsize::new(ranks),
         })
     }
 
@@ -186,7 +188,9 @@ impl Node {
 
     /// Its elements live on ranks below this one.
     pub(crate) fn need_ranks(&self, ranks: usize) {
-        self.ranks.fetch_max(ranks, Ordering::Relaxed);
+        if ranks > self.ranks() {
+            self.ranks.fetch_max(ranks, Ordering::Relaxed);
+        }
     }
 
     /// The number that it is, if it is one that is written in the program.
@@ -198,7 +202,7 @@ impl Node {
     }
 
     /// Its operands; none once it is stored.
-    pub(crate) fn operands(&self) -> Vec<Arc<Self>> {
+    pub(crate) fn operands(&self) -> Operands {
         lock(&self.made).as_ref().map(|made| made.operands.clone()).unwrap_or_default()
     }
 
@@ -233,11 +237,6 @@ impl Node {
     /// True if the world refers to it.
     pub(crate) fn is_pinned(&self) -> bool {
         self.pinned.load(Ordering::Relaxed)
-    }
-
-    /// True if it stands for any block.
-    pub(crate) fn is_block(&self) -> bool {
-        lock(&self.made).is_none() && !self.is_stored() && self.fault.is_none()
     }
 
     /// The number of the last walk that came by.
@@ -275,12 +274,6 @@ impl Node {
     }
 }
 
-/// The ranks that operands name.
-fn operands_ranks(made: Option<&Made>) -> AtomicUsize {
-    let ranks = made.and_then(|made| made.operands.iter().map(|node| node.ranks()).max());
-    AtomicUsize::new(ranks.unwrap_or(0))
-}
-
 /// The fault of an operation on arrays of two worlds.
 pub(crate) fn two_worlds(place: Place) -> Fault {
     Fault::new(FaultKind::TwoWorlds, place)
@@ -298,8 +291,7 @@ fn taken<T>(mutex: &mut Mutex<Option<T>>) -> Option<T> {
 impl Drop for Node {
     fn drop(&mut self) {
         // Chains of operations can be long: no recursion.
-        let mut open: Vec<Arc<Self>> =
-            taken(&mut self.made).map(|made| made.operands).unwrap_or_default();
+        let mut open = taken(&mut self.made).map(|made| made.operands).unwrap_or_default();
         while let Some(node) = open.pop() {
             if let Ok(mut last) = Arc::try_unwrap(node) {
                 open.extend(taken(&mut last.made).into_iter().flat_map(|made| made.operands));

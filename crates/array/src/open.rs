@@ -34,6 +34,7 @@ use pantile_engine::{ArrayId, DType, ExternalBuffer, Pick, Tile, TilePlaces};
 use pantile_geometry::{Cut, Distribution, Rank};
 use pantile_ir::lower::owned_places;
 use pantile_ir::{Env, Op, Place, Type};
+use smallvec::smallvec;
 
 use super::fault::Fault;
 use super::fault_kind::FaultKind;
@@ -223,7 +224,8 @@ fn is_single(home: &Distribution) -> bool {
 impl Node {
     /// The memory that it shares with others.
     pub(crate) fn opening(&self) -> Option<Arc<Opening>> {
-        lock(&self.open).of.upgrade()
+        // Nearly no array ever does: that takes no lock.
+        self.was_open.load(Ordering::Relaxed).then(|| lock(&self.open).of.upgrade())?
     }
 
     /// This is the next version of an array that is open.
@@ -507,7 +509,7 @@ impl Array {
                     unreachable!("it is an array")
                 };
                 let ty = Type::Array(array.placed(Some(Env::Spread(text.clone()))));
-                Node::new(Op::Redistribute, vec![changed], ty, place.clone())
+                Node::new(Op::Redistribute, smallvec![changed], ty, place.clone())
             }
         };
         changed.follow(&before, &opening);

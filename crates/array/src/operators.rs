@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use pantile_ir::infer;
 use pantile_ir::{ArrayType, Binary, Op, Place, Type, Unary};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::node::Node;
@@ -24,7 +25,7 @@ impl Array {
         let ty = infer::unary_types(function, self.dtype(), None)
             .map(|(_, result)| Type::array(&self.shape(), result))
             .map_err(ArrayError::Type);
-        Self::record(&self.world, Op::Unary(function.into()), vec![node], ty, place)
+        Self::record(&self.world, Op::Unary(function.into()), smallvec![node], ty, place)
     }
 
     /// Any function of two elements: of this array and of what it is combined with.
@@ -32,8 +33,9 @@ impl Array {
     #[must_use]
     pub fn binary(&self, function: Binary, other: impl Into<Operand>) -> Self {
         let place = here();
-        let other = other.into().node(self.dtype(), &place);
-        Self::both(&self.world, function, [self.node(&place), other], place)
+        let own = self.node(&place);
+        let other = other.into().node(own.dtype(), &place);
+        Self::both(&self.world, function, [own, other], place)
     }
 
     /// The other way round: `number - array`.
@@ -41,8 +43,9 @@ impl Array {
     #[must_use]
     pub fn reversed(&self, function: Binary, other: impl Into<Operand>) -> Self {
         let place = here();
-        let other = other.into().node(self.dtype(), &place);
-        Self::both(&self.world, function, [other, self.node(&place)], place)
+        let own = self.node(&place);
+        let other = other.into().node(own.dtype(), &place);
+        Self::both(&self.world, function, [other, own], place)
     }
 
     fn both(world: &Session, function: Binary, nodes: [Arc<Node>; 2], place: Place) -> Self {

@@ -6,6 +6,7 @@ use pantile_geometry::Distribution;
 use pantile_ir::infer::ShapeError;
 use pantile_ir::lower::home_of;
 use pantile_ir::{Env, Op, Type};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::node::{Node, lock};
@@ -60,7 +61,7 @@ impl Array {
         let named = world.named_ranks();
         let ranks = *named.as_ref().unwrap_or(&0);
         let record = |ty| {
-            let operands = vec![Arc::clone(&node)];
+            let operands = smallvec![Arc::clone(&node)];
             let moved = Self::record(&self.world, Op::Redistribute, operands, ty, place);
             lock(&moved.base).need_ranks(ranks);
             moved
@@ -86,7 +87,7 @@ impl Array {
         let node = self.node(&place);
         let ty = Type::array(&self.shape(), self.dtype());
         let home = self.world.type_home(&ty_at(&ty, "copies"), node.ranks().max(ranks));
-        let operands = vec![Arc::clone(&node)];
+        let operands = smallvec![Arc::clone(&node)];
         let record = || {
             let copies = Self::record(&self.world, Op::Replicate, operands, Ok(ty), place);
             lock(&copies.base).need_ranks(ranks);
@@ -122,6 +123,6 @@ impl Array {
             }
         };
         let op = Op::Halo { low: low.to_vec(), high: high.to_vec() };
-        Self::record(&self.world, op, vec![node], ty, place)
+        Self::record(&self.world, op, smallvec![node], ty, place)
     }
 }

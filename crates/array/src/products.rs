@@ -3,6 +3,7 @@
 use pantile_engine::DType;
 use pantile_ir::infer::{self, TypeError};
 use pantile_ir::{Op, Place, Type};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::fault::Fault;
@@ -40,7 +41,7 @@ impl Array {
                 infer::matmul_shape(&dims(self), &dims(other)).map_err(ArrayError::MatMul)?;
             Ok(Type::array(&shape.into_iter().flatten().collect::<Vec<_>>(), dtype))
         });
-        let operands = vec![self.node(&place), other.node(&place)];
+        let operands = smallvec![self.node(&place), other.node(&place)];
         Self::record(&self.world, Op::MatMul, operands, ty, place)
     }
 

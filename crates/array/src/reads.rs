@@ -88,6 +88,7 @@ impl Array {
 impl Session {
     /// What these targets need, and the reads of what is needed for them: first, so that each comes
     /// before the next version of what it reads.
+    #[inline(always)]
     pub(crate) fn graph_with_reads(&self, targets: &[Arc<Node>]) -> Result<Graph, Fault> {
         let graph = self.graph(targets, &super::evaluate::ends)?;
         if !self.inner.has_reads.load(Ordering::Relaxed) {

@@ -2,6 +2,7 @@
 
 use pantile_ir::infer;
 use pantile_ir::{Op, Reduction, Type};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::{Array, here};
@@ -110,6 +111,6 @@ impl Array {
             keepdims,
             correction: correction.to_bits(),
         };
-        Self::record(&self.world, op, vec![node], ty, place)
+        Self::record(&self.world, op, smallvec![node], ty, place)
     }
 }

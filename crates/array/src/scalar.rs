@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use pantile_engine::DType;
+use pantile_ir::reference::cast;
 use pantile_ir::{Complex, Op, Place, Scalar, Type};
+use smallvec::smallvec;
 
-use super::node::Node;
+use super::node::{Node, Operands};
 use super::{Array, Session};
 
 /// A number without a type of its own: beside an array it takes the array's, if that has such
@@ -113,22 +115,15 @@ impl Number {
 
     /// The number as an array beside one of elements of type `other`.
     pub(crate) fn array(self, world: &Session, other: DType, place: &Place) -> Array {
-        Array::of(world, self.node(other, place))
+        let constant = self.node(other, place);
+        let (op, ty) = (Op::CastElement { copy: None }, Type::array(&[], constant.dtype()));
+        Array::of(world, Node::new(op, smallvec![constant], ty, place.clone()))
     }
 
-    /// The same, recorded and not yet in anybody's hand.
+    /// The number beside elements of type `other`, as an operand that is no array.
     pub(crate) fn node(self, other: DType, place: &Place) -> Arc<Node> {
-        let scalar = self.scalar();
-        let own = Type::array(&[], scalar.dtype());
-        let constant = Node::new(
-            Op::Constant(scalar),
-            Vec::new(),
-            Type::scalar(scalar.dtype()),
-            place.clone(),
-        );
-        let dtype = self.dtype(other);
-        let op = Op::CastElement { copy: None };
-        let ty = if dtype == scalar.dtype() { own } else { Type::array(&[], dtype) };
-        Node::new(op, vec![constant], ty, place.clone())
+        let scalar = cast(self.scalar(), self.dtype(other));
+        let ty = Type::scalar(scalar.dtype());
+        Node::new(Op::Constant(scalar), Operands::new(), ty, place.clone())
     }
 }

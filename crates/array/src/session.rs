@@ -362,12 +362,21 @@ impl Session {
         if self.inner.is_forked() { Err(Error::Forked.into()) } else { Ok(()) }
     }
 
+    /// What the key of a program whose arrays name ranks below `ranks` depends on besides its graph.
+    pub(crate) fn keyed_setting(&self, ranks: usize) -> [usize; 2] {
+        [self.ranks_for(ranks), self.inner.steps_per_exchange.load(Ordering::Relaxed)]
+    }
+
+    fn ranks_for(&self, ranks: usize) -> usize {
+        ranks.clamp(self.ranks(), self.made_ranks())
+    }
+
     /// The setting of a program whose arrays name ranks below `ranks`: it is for these, and at least for
     /// those of the world.
     pub(crate) fn setting_for(&self, ranks: usize) -> Setting {
         let steps_per_exchange = self.inner.steps_per_exchange.load(Ordering::Relaxed);
         let looks = self.inner.windows;
-        let ranks = ranks.clamp(self.ranks(), self.made_ranks());
+        let ranks = self.ranks_for(ranks);
         let cut_over = (ranks > self.ranks()).then_some(self.ranks());
         Setting { ranks, cut_over, steps_per_exchange, looks, ..Setting::default() }
     }
@@ -384,7 +393,8 @@ impl Inner {
         ArrayId(self.ids.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    pub(crate) fn new_mark(&self) -> u64 {
-        self.marks.fetch_add(1, Ordering::Relaxed) + 1
+    /// The last of so many numbers for walks that follow each other.
+    pub(crate) fn new_marks(&self, count: u64) -> u64 {
+        self.marks.fetch_add(count, Ordering::Relaxed) + count
     }
 }

@@ -2,6 +2,7 @@
 
 use pantile_ir::infer;
 use pantile_ir::{Op, Type};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::fault::Fault;
@@ -25,7 +26,7 @@ impl Array {
             return self.viewed(ViewStep::reshape(&self.shape(), shape));
         }
         let node = self.node(&place);
-        Self::record(&self.world, Op::Reshape { copy: None }, vec![node], ty, place)
+        Self::record(&self.world, Op::Reshape { copy: None }, smallvec![node], ty, place)
     }
 
     /// True if another shape of as many elements is a view.
@@ -70,6 +71,6 @@ impl Array {
             Ok(both) if both == dims(shape) => Ok(Type::array(shape, self.dtype())),
             _ => Err(ArrayError::Broadcast { own: self.shape(), wanted: shape.to_vec() }),
         };
-        Self::record(&self.world, Op::Broadcast, vec![node], ty, place)
+        Self::record(&self.world, Op::Broadcast, smallvec![node], ty, place)
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pantile_engine::DType;
 use pantile_ir::{Index, Op, Place, Slice, Type};
+use smallvec::smallvec;
 
 use super::error::ArrayError;
 use super::node::Node;
@@ -164,27 +165,32 @@ impl ViewStep {
             How::Permute(axes) => Op::Permute(axes.clone()),
             How::Reshape => Op::Reshape { copy: None },
         };
-        Node::new(op, vec![Arc::clone(node)], ty, place.clone())
+        Node::new(op, smallvec![Arc::clone(node)], ty, place.clone())
     }
 
     /// `base` where this view of it is `part`.
     pub(crate) fn put(&self, part: Arc<Node>, base: &Arc<Node>, place: &Place) -> Arc<Node> {
         let ty = Type::array(&self.from, base.ty.dtype().unwrap_or(DType::F64));
-        let (op, operands) = match &self.how {
+        let (op, operand) = match &self.how {
             How::Slice(stretches) => {
                 let sizes: Vec<usize> = stretches.iter().map(|one| one.size).collect();
                 let full = reshaped(part, &sizes, place);
                 let op = Op::ImmutableInsertSlice(ir_slice(stretches));
-                return Node::new(op, vec![full, Arc::clone(base)], base.ty.clone(), place.clone());
+                return Node::new(
+                    op,
+                    smallvec![full, Arc::clone(base)],
+                    base.ty.clone(),
+                    place.clone(),
+                );
             }
             How::Permute(axes) => {
                 let mut back = vec![0; axes.len()];
                 axes.iter().enumerate().for_each(|(new, old)| back[*old] = new);
-                (Op::Permute(back), vec![part])
+                (Op::Permute(back), part)
             }
-            How::Reshape => (Op::Reshape { copy: None }, vec![part]),
+            How::Reshape => (Op::Reshape { copy: None }, part),
         };
-        Node::new(op, operands, ty, place.clone())
+        Node::new(op, smallvec![operand], ty, place.clone())
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 use pantile_comm::Options;
-use pantile_engine::{ArrayId, DType, ExecutorHandle, Job, Tile};
+use pantile_engine::{ArrayId, ArrayIds, DType, ExecutorHandle, Job, Tile};
 use pantile_geometry::{Distribution, OwnedRun};
 use pantile_ir::Program;
 use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting, owned_places};
@@ -37,11 +37,11 @@ impl Ours {
             executor.put(name(array), |rank| scattered(home, rank, &numbers))?;
         }
         // What changes keeps its name; another result makes room for the next one.
-        let results: Vec<ArrayId> = match case.states {
-            0 => vec![ArrayId(u64::MAX)],
+        let results: ArrayIds = match case.states {
+            0 => [ArrayId(u64::MAX)].into_iter().collect(),
             _ => (case.inputs..homes.len()).map(name).collect(),
         };
-        let forget = if case.states == 0 { results.clone() } else { Vec::new() };
+        let forget = if case.states == 0 { results.clone() } else { ArrayIds::new() };
         let inline = executable.runs_inline();
         let made = executable.results.iter().map(|(slot, _)| home(&executable, slot.index()));
         let made = made.collect();

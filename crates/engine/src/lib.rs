@@ -56,8 +56,8 @@ pub use cells::Cells;
 pub use engine::{Counters, Engine};
 pub use error::Error;
 pub use executor::{
-    ArrayId, Executor, ExecutorHandle, Job, RankRuntime, RankTiles, RemoteTraffic, SingleRank,
-    Started, ThreadExecutor,
+    ArrayId, ArrayIds, Executor, ExecutorHandle, Job, RankRuntime, RankTiles, RemoteTraffic,
+    SingleRank, Started, ThreadExecutor,
 };
 pub use movement::Movement;
 pub use pantile_kernels::{Combination, DType, Element, bytes_of, dispatch};

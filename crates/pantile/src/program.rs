@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pantile_comm::CollectiveSignature;
 use pantile_engine::{
-    ArrayId, Counters, DType, Engine, Error, Event, ExecutorHandle, Job, Runner, Tile,
+    ArrayId, ArrayIds, Counters, DType, Engine, Error, Event, ExecutorHandle, Job, Runner, Tile,
 };
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_ir::Program;
@@ -117,7 +117,7 @@ impl CompiledProgram {
         wanted: impl Fn(usize, Rank) -> bool,
     ) -> Result<(Vec<Vec<Tile>>, RunCost), E> {
         let ids = |from: usize, count: usize| (from..from + count).map(|id| ArrayId(id as u64));
-        let arguments: Vec<ArrayId> = ids(0, self.executable.arguments.len()).collect();
+        let arguments: ArrayIds = ids(0, self.executable.arguments.len()).collect();
         let results = ids(arguments.len(), self.executable.results.len()).collect();
         for (number, id) in arguments.iter().enumerate() {
             let tiles = (0..self.executable.ranks).map(|rank| argument(number, rank));
@@ -132,7 +132,7 @@ impl CompiledProgram {
         Ok((self.fetch(executor, &job.results, wanted)?, cost))
     }
 
-    fn job(&self, arguments: Vec<ArrayId>, results: Vec<ArrayId>) -> Arc<Job> {
+    fn job(&self, arguments: ArrayIds, results: ArrayIds) -> Arc<Job> {
         let setting = Box::new(self.setting.clone());
         let recipe = Recipe::Program(Arc::new(self.program.clone()), setting);
         Arc::new(Job {
@@ -142,7 +142,7 @@ impl CompiledProgram {
             parameters: Vec::new(),
             arguments,
             results,
-            forget: Vec::new(),
+            forget: ArrayIds::new(),
             inline: false,
         })
     }

@@ -116,7 +116,9 @@ fn refused(py: Python<'_>, address: &str, error: ClusterError) -> PyErr {
             );
             (reason, None)
         }
-        ClusterError::Connect { reason, .. } => (format!("no coordinator is there: {reason}"), None),
+        ClusterError::Connect { reason, .. } => {
+            (format!("no coordinator is there: {reason}"), None)
+        }
         ClusterError::Engine(error) => (error.to_string(), Some(error)),
         other => (other.to_string(), None),
     };

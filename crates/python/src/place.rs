@@ -6,7 +6,7 @@ use pantile::array::{Place, written_at};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 
 /// Calls `f`; what it records was written at the user's line.
 pub(crate) fn at_user<T>(py: Python<'_>, f: impl FnOnce() -> T) -> T {
@@ -15,14 +15,16 @@ pub(crate) fn at_user<T>(py: Python<'_>, f: impl FnOnce() -> T) -> T {
 
 /// The innermost line that is not of this package.
 pub(crate) fn user_place(py: Python<'_>) -> Option<Place> {
-    static FRAME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static FRAME: PyOnceLock<(Py<PyAny>, Py<PyTuple>)> = PyOnceLock::new();
     let get = FRAME.get_or_try_init(py, || -> PyResult<_> {
-        Ok(py.import("sys")?.getattr("_getframe")?.unbind())
+        let get = py.import("sys")?.getattr("_getframe")?;
+        Ok((get.unbind(), PyTuple::new(py, [1])?.unbind()))
     });
-    let get = get.ok()?.bind(py);
+    let (get, caller) = get.ok()?;
     // The innermost frame is that of the package's function which calls this: Python makes an object
     // of every frame that is asked for, so that one is not.
-    let mut frame = get.call1((1,)).or_else(|_| get.call0()).ok()?;
+    let get = get.bind(py);
+    let mut frame = get.call1(caller.bind(py)).or_else(|_| get.call0()).ok()?;
     loop {
         let code = frame.getattr(intern!(py, "f_code")).ok()?;
         let at: i32 = frame.getattr(intern!(py, "f_lasti")).ok()?.extract().ok()?;

@@ -377,9 +377,9 @@ impl HostedSession {
             recipe: Arc::clone(&prepared.recipe),
             key,
             parameters: numbers.ok_or(JobError::Number)?,
-            arguments: ids(&run.arguments),
-            results: ids(&run.results),
-            forget: ids(&run.forget),
+            arguments: ids(&run.arguments).into(),
+            results: ids(&run.results).into(),
+            forget: ids(&run.forget).into(),
             inline: false,
         };
         Ok((Arc::new(job), prepared.most))

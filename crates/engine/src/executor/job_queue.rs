@@ -160,7 +160,7 @@ mod tests {
         let program = pantile_ir::text::parse(text, "test").unwrap();
         let setting = Setting { ranks: 1, ..Setting::default() };
         let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
-        let (arguments, results, forget) = (Vec::new(), Vec::new(), Vec::new());
+        let (arguments, results, forget) = Default::default();
         let (executable, recipe) = (Arc::new(recipe.compile().unwrap()), Arc::new(recipe));
         let parameters = Vec::new();
         let inline = false;

@@ -17,6 +17,7 @@ use std::time::Duration;
 use pantile_comm::{CollectiveSignature, Rank};
 use pantile_ir::Scalar;
 use pantile_ir::lower::{Executable, Recipe};
+use smallvec::SmallVec;
 
 use crate::{Counters, Error, Scheme, ThreadsError, Tile};
 
@@ -30,6 +31,9 @@ pub use thread_executor::ThreadExecutor;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrayId(pub u64);
 
+/// Names of arrays in a list that is short as a rule.
+pub type ArrayIds = SmallVec<[ArrayId; 4]>;
+
 /// A program to run on arrays that the ranks keep.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -42,11 +46,11 @@ pub struct Job {
     /// Its first arguments: scalar parameters, the same for all ranks.
     pub parameters: Vec<Scalar>,
     /// Its other arguments; donated ones are gone when it has run.
-    pub arguments: Vec<ArrayId>,
+    pub arguments: ArrayIds,
     /// The names of its results.
-    pub results: Vec<ArrayId>,
+    pub results: ArrayIds,
     /// Arrays that are not needed any more, forgotten before it runs.
-    pub forget: Vec<ArrayId>,
+    pub forget: ArrayIds,
     /// True if ranks need nothing of each other for it and it is small: the caller's thread runs it.
     pub inline: bool,
 }

@@ -269,8 +269,8 @@ mod tests {
         let setting = Setting { ranks, ..Setting::default() };
         let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
         let (executable, recipe) = (Arc::new(recipe.compile().unwrap()), Arc::new(recipe));
-        let (parameters, arguments, forget) = (Vec::new(), Vec::new(), Vec::new());
-        let results = vec![super::super::ArrayId(1)];
+        let (parameters, arguments, forget) = Default::default();
+        let results = [super::super::ArrayId(1)].into_iter().collect();
         let inline = false;
         Arc::new(Job { executable, recipe, key: 1, parameters, arguments, results, forget, inline })
     }

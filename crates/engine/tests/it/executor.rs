@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pantile_comm::{Options, threads};
-use pantile_engine::{ArrayId, Error, ExecutorHandle, Job, Tile};
+use pantile_engine::{ArrayId, ArrayIds, Error, ExecutorHandle, Job, Tile};
 use pantile_ir::lower::{Recipe, Setting};
 
 const DOUBLE: &str = r#"
@@ -28,8 +28,8 @@ fn job_of((text, key): (&str, u128), ranks: usize, arguments: &[u64], result: u6
         recipe: Arc::new(recipe),
         key,
         arguments: arguments.iter().copied().map(ArrayId).collect(),
-        results: vec![ArrayId(result)],
-        forget: Vec::new(),
+        results: [ArrayId(result)].into_iter().collect(),
+        forget: ArrayIds::new(),
         inline: false,
         parameters: Vec::new(),
     })
@@ -53,7 +53,7 @@ fn arrays_stay_with_the_ranks() {
         executor.get(ArrayId(4), &[0, 1]).unwrap().iter().map(|(_, tile)| tile.to_vec()).collect();
     assert_eq!(tiles, [vec![0, 8, 16], vec![24, 32]]);
     let mut last = (*job(2, &[4], 5)).clone();
-    last.forget = vec![ArrayId(1), ArrayId(2)];
+    last.forget = [ArrayId(1), ArrayId(2)].into_iter().collect();
     executor.run(&Arc::new(last)).unwrap();
     assert!(executor.get(ArrayId(1), &[0, 1]).unwrap().is_empty(), "forgotten");
     assert_eq!(executor.counters().bytes, 0);
@@ -333,7 +333,7 @@ fn ranks_that_have_nothing_to_do_have_no_thread() {
         assert_eq!(executor.started_threads(), 0, "a rank that only holds elements has none");
         for turn in 0..3 {
             let mut moved = (*job_of((TURNED, 4), ranks, &[1], 3 + turn)).clone();
-            moved.forget = vec![ArrayId(2 + turn)];
+            moved.forget = [ArrayId(2 + turn)].into_iter().collect();
             executor.run(&Arc::new(moved)).unwrap();
         }
         assert_eq!(executor.started_threads(), ranks.min(5), "{ranks} ranks");

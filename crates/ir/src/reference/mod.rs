@@ -36,6 +36,7 @@ use std::fmt;
 use pantile_lanes::{DType, Element, Scalar};
 
 pub use error::{EvaluationError, OperandError, SliceFault, StructureError};
+pub use number::cast;
 
 use crate::{Place, Program};
 

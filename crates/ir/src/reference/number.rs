@@ -130,7 +130,8 @@ fn write_whole(value: i128, dtype: DType) -> Scalar {
 }
 
 /// An element in another type; in its own it keeps its bits.
-pub(super) fn cast(value: Scalar, dtype: DType) -> Scalar {
+#[must_use]
+pub fn cast(value: Scalar, dtype: DType) -> Scalar {
     if value.dtype() == dtype { value } else { write(read(value), dtype) }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pantile_engine::{ArrayId, Engine, ExecutorHandle, Job, Runner, Tile};
+use pantile_engine::{ArrayId, ArrayIds, Engine, ExecutorHandle, Job, Runner, Tile};
 use pantile_geometry::{Distribution, Fingerprint};
 use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::reference::Array;
@@ -102,9 +102,9 @@ pub fn by_executor(
         key: Fingerprint::of(&recipe.to_string()).0,
         recipe: Arc::new(recipe),
         parameters: Vec::new(),
-        arguments: arguments.clone(),
-        results: results.clone(),
-        forget: Vec::new(),
+        arguments: arguments.clone().into(),
+        results: results.clone().into(),
+        forget: ArrayIds::new(),
         inline: false,
     };
     let job = Arc::new(job);
