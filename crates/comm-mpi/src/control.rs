@@ -30,6 +30,8 @@ pub(crate) struct PeerCounts {
     pub(crate) taken: u64,
     /// How many messages it said to have sent here when it left.
     farewell: Option<u64>,
+    /// It has left a failed world: it has printed what it has to say.
+    failed: bool,
 }
 
 /// Whether anything can come from a peer.
@@ -107,11 +109,12 @@ impl MpiWorld {
     }
 
     fn handle_control(&mut self, peer: Rank, message: MpiControlMessage) {
-        if let Some(failure) = message.failure {
-            self.failure.get_or_insert_with(|| Arc::new(failure));
-        }
         if let Some(sent) = message.farewell {
             self.peers[peer].farewell = Some(sent);
+            self.peers[peer].failed |= message.failure.is_some();
+        }
+        if let Some(failure) = message.failure {
+            self.failure.get_or_insert_with(|| Arc::new(failure));
         }
     }
 
@@ -139,17 +142,22 @@ impl MpiWorld {
     /// Leaves the world: together with all others if it is well; otherwise the process ends here.
     /// `reported` says that the program knows of the failure.
     pub(crate) fn leave(mut self, reported: bool) {
-        let reported = reported && self.failure.is_some();
+        let mut reported = reported && self.failure.is_some();
         flush();
-        self.send_farewells();
-        self.receive_farewells();
-        match &self.failure {
-            Some(failure) if !reported => {
-                let failure = Arc::clone(failure);
-                exit_failed(&CommError::Failed { rank: self.rank, failure }.to_string())
+        if self.failure.is_none() {
+            self.send_farewells();
+            self.receive_farewells(reported);
+        }
+        if let Some(failure) = self.failure.clone() {
+            // The launcher ends all others when the first of them fails: each waits until all have
+            // printed, and those who said farewell to a world that was well say it again.
+            if !reported {
+                print_line(&CommError::Failed { rank: self.rank, failure }.to_string());
+                reported = true;
             }
-            Some(_) => exit_failed(""),
-            None => {}
+            self.send_farewells();
+            self.receive_farewells(reported);
+            exit_failed("");
         }
         let left = self.settle();
         if left > 0 {
@@ -175,15 +183,20 @@ impl MpiWorld {
         }
     }
 
-    /// Waits until all others have said farewell: until the deadline while the world is well, and
-    /// for a short time when it is not.
-    fn receive_farewells(&mut self) {
+    /// Waits until all others have said farewell, those of a failed world after they printed: until
+    /// the deadline while the world is well, and for a short time when it is not. If it fails
+    /// meanwhile, that has to be reported first.
+    fn receive_farewells(&mut self, reported: bool) {
         let (started, mut failed, mut backoff) = (Instant::now(), None, ExitBackoff::default());
         loop {
             if let Err(error) = self.poll_control() {
                 self.abort(error.to_failure(self.rank, None));
             }
-            let missing = self.others().find(|peer| self.peers[*peer].farewell.is_none());
+            if self.failure.is_some() && !reported {
+                return;
+            }
+            let has_left = |peer: &PeerCounts| peer.failed || !reported && peer.farewell.is_some();
+            let missing = self.others().find(|peer| !has_left(&self.peers[*peer]));
             if missing.is_none() && self.control.are_sent() {
                 return;
             }
@@ -254,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_peer_is_gone_when_everything_it_sent_is_here() {
-        let mut peer = PeerCounts { sent: 0, taken: 2, farewell: None };
+        let mut peer = PeerCounts { taken: 2, ..PeerCounts::default() };
         assert_eq!(peer.presence(), PeerPresence::There);
         peer.farewell = Some(3);
         assert_eq!(peer.presence(), PeerPresence::Leaving, "one message is still under way");
