@@ -55,7 +55,7 @@ impl Evaluation {
         let last = world.inner.marks.load(Ordering::Relaxed);
         let walk = match self.walk.filter(|walk| walk.graph.mark == last) {
             Some(walk) => Some(walk),
-            None => world.walk(&self.targets, place)?.map(Box::new),
+            None => world.walk(&self.targets, Some(place))?.map(Box::new),
         };
         let Some(walk) = walk else { return Ok(()) };
         let cached = world.cached(&walk.graph, &walk.liveness, walk.keys)?;
@@ -80,7 +80,7 @@ impl Session {
         let rest = |targets, walk| Ok(Some(Evaluation { world: self.clone(), targets, walk }));
         let Some(evaluation_lock) = self.try_evaluation_lock() else { return rest(targets, None) };
         // This process has all ranks: no other process is asked, or told this line.
-        let Some(walk) = self.walk(&targets, &Place::default())? else { return Ok(None) };
+        let Some(walk) = self.walk(&targets, None)? else { return Ok(None) };
         let found =
             lock(&self.inner.compile_cache).find(walk.keys).filter(|(_, cached)| cached.inline);
         match found {
@@ -92,7 +92,7 @@ impl Session {
     /// What these targets need, and the key of the program that computes it; nothing if all of it is
     /// there.
     #[inline(always)]
-    fn walk(&self, targets: &[Arc<Node>], place: &Place) -> Result<Option<Walk>, Fault> {
+    fn walk(&self, targets: &[Arc<Node>], place: Option<&Place>) -> Result<Option<Walk>, Fault> {
         let graph = self.graph_with_reads(targets)?;
         if graph.order.is_empty() {
             return Ok(None);
@@ -227,13 +227,14 @@ impl Session {
         &self,
         graph: &Graph,
         targets: &[Arc<Node>],
-        place: &Place,
+        place: Option<&Place>,
     ) -> Result<Liveness, Fault> {
         let mut liveness = graph.liveness(targets);
         if self.inner.is_spread {
             let plain = graph.target_liveness(targets);
             #[allow(clippy::cast_possible_truncation, reason = "half of the key tells them apart")]
             let fingerprint = graph.keys(self.keyed_setting(graph.ranks), &plain).whole as u64;
+            let place = place.cloned().unwrap_or_default();
             let (file, line) = (place.file.to_string().into(), place.line);
             // A process in no-comm mode must not leave the others waiting.
             let name = match self.inner.no_comm.load(Ordering::Relaxed) {
@@ -288,7 +289,7 @@ impl Session {
             if let Some(fault) = &node.fault {
                 return Err(fault.clone());
             }
-            if node.is_stranger(&self.inner.deferred_frees) {
+            if node.is_stranger(self.inner.number) {
                 return Err(two_worlds(node.place.clone()));
             }
             let made = lock(&node.made);

@@ -61,7 +61,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use pantile_engine::DType;
 use pantile_ir::{Index, Op, Slice, Type};
@@ -94,10 +94,22 @@ pub struct Array {
     world: Session,
     base: Arc<Base>,
     /// Views of views, from the base on.
-    view: Arc<[ViewStep]>,
+    view: ViewChain,
     /// What was last seen through a view that brings elements into another order: computed once, as
     /// long as the base stays as it is.
     seen: Option<Arc<Mutex<SeenVersion>>>,
+}
+
+/// Views of views; most arrays are none.
+#[derive(Clone, PartialEq)]
+struct ViewChain(Option<Arc<[ViewStep]>>);
+
+impl Deref for ViewChain {
+    type Target = [ViewStep];
+
+    fn deref(&self) -> &[ViewStep] {
+        self.0.as_deref().unwrap_or_default()
+    }
 }
 
 /// What handles of one array, and views of it, have in common.
@@ -106,6 +118,8 @@ struct Base {
     node: Mutex<Arc<Node>>,
     /// The type of its elements, which no assignment changes.
     dtype: DType,
+    /// True if something was wrong with it when it was recorded.
+    is_faulty: bool,
 }
 
 impl Deref for Base {
@@ -149,11 +163,11 @@ fn here() -> Place {
 
 impl Array {
     pub(crate) fn of(world: &Session, node: Arc<Node>) -> Self {
-        let base = Base {
-            dtype: node.dtype(),
-            node: Mutex::new(node.in_world(&world.inner.deferred_frees)),
-        };
-        let array = Self { world: world.clone(), base: Arc::new(base), view: none(), seen: None };
+        let node = node.in_world(world.inner.number);
+        let (dtype, is_faulty) = (node.dtype(), node.fault.is_some());
+        let base = Base { node: Mutex::new(node), dtype, is_faulty };
+        let array =
+            Self { world: world.clone(), base: Arc::new(base), view: ViewChain(None), seen: None };
         array.count();
         array
     }
@@ -254,6 +268,12 @@ impl Array {
         self.base.dtype
     }
 
+    /// True if something was wrong with it when it was recorded; [`Array::fault`] says what.
+    #[must_use]
+    pub fn is_faulty(&self) -> bool {
+        self.base.is_faulty
+    }
+
     /// What is wrong with it, if something is.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
@@ -318,8 +338,9 @@ impl Array {
             None => views.push(view),
         }
         let ordered = views.last().is_none_or(ViewStep::is_slice);
+        let view = ViewChain(Some(views.into()));
         let seen = (!ordered).then(|| Arc::new(Mutex::new(None)));
-        Self { world: self.world.clone(), base: Arc::clone(&self.base), view: views.into(), seen }
+        Self { world: self.world.clone(), base: Arc::clone(&self.base), view, seen }
     }
 
     /// How far neighbours along the axes would be apart in the memory of the base, if one machine had
@@ -485,12 +506,6 @@ fn spread(node: Arc<Node>, shape: &[usize], place: &Place) -> Arc<Node> {
 
 fn known(size: usize) -> Index {
     Index::Known(i64::try_from(size).unwrap_or(i64::MAX))
-}
-
-/// No views.
-fn none() -> Arc<[ViewStep]> {
-    static NONE: OnceLock<Arc<[ViewStep]>> = OnceLock::new();
-    Arc::clone(NONE.get_or_init(|| Arc::new([])))
 }
 
 /// What stands on one side of an operator: an array or a number.

@@ -1,7 +1,7 @@
 //! What is recorded: operations that wait until their result is asked for.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use pantile_engine::{ArrayId, DType, Tile};
 use pantile_geometry::{Distribution, Rank};
@@ -34,8 +34,8 @@ pub(crate) struct Node {
     elsewhere: Mutex<Vec<(u128, Weak<Self>)>>,
     /// True once the world refers to it, as to an element read.
     pinned: AtomicBool,
-    /// Names the world whose ranks have its elements; unset for constants that no array holds yet.
-    world: OnceLock<Arc<DeferredFrees>>,
+    /// The number of the world whose ranks have its elements; 0 for constants that no array holds yet.
+    world: AtomicU64,
     /// A number for walks through the graph.
     mark: AtomicU64,
     /// Its own number in the last walk.
@@ -140,27 +140,33 @@ impl Node {
 
     /// The node for a world that has it in hand. A node belongs to one world for good, and what is
     /// made of nodes of two worlds is a mistake.
-    pub(crate) fn in_world(self: Arc<Self>, world: &Arc<DeferredFrees>) -> Arc<Self> {
-        match self.fault.is_some()
-            || Arc::ptr_eq(self.world.get_or_init(|| Arc::clone(world)), world)
-        {
+    pub(crate) fn in_world(self: Arc<Self>, world: u64) -> Arc<Self> {
+        let order = Ordering::Relaxed;
+        if self.world() == 0 {
+            // Another thread may take it into a world of its own: the first one has it.
+            let _ = self.world.compare_exchange(0, world, order, order);
+        }
+        match self.fault.is_some() || !self.is_stranger(world) {
             true => self,
             false => Self::faulty(two_worlds(self.place.clone()), self.ty.clone()),
         }
     }
 
+    fn world(&self) -> u64 {
+        self.world.load(Ordering::Relaxed)
+    }
+
     /// True if it belongs to another world than this one.
-    pub(crate) fn is_stranger(&self, world: &Arc<DeferredFrees>) -> bool {
-        self.world.get().is_some_and(|own| !Arc::ptr_eq(own, world))
+    pub(crate) fn is_stranger(&self, world: u64) -> bool {
+        ![0, world].contains(&self.world())
     }
 
     fn with(made: Option<Made>, ty: Type, place: Place, fault: Option<Fault>) -> Arc<Self> {
         let operands = made.as_ref().map_or(&[][..], |made| &made.operands);
-        let world = OnceLock::new();
-        for other in operands.iter().filter_map(|node| node.world.get()) {
-            if !Arc::ptr_eq(world.get_or_init(|| Arc::clone(other)), other) {
-                return Self::faulty(two_worlds(place), ty);
-            }
+        let mut worlds = operands.iter().map(|node| node.world()).filter(|world| *world != 0);
+        let world = worlds.next().unwrap_or(0);
+        if worlds.any(|other| other != world) {
+            return Self::faulty(two_worlds(place), ty);
         }
         let ranks = operands.iter().map(|node| node.ranks()).max().unwrap_or(0);
         // In place: what is moved about here is moved for every operation.
@@ -174,7 +180,7 @@ impl Node {
             was_open: AtomicBool::new(false),
             elsewhere: Mutex::default(),
             pinned: AtomicBool::new(false),
-            world,
+            world: AtomicU64::new(world),
             mark: AtomicU64::new(0),
             number: AtomicU64::new(0),
             ranks: AtomicUsize::new(ranks),

@@ -122,7 +122,12 @@ impl Number {
 
     /// The number beside elements of type `other`, as an operand that is no array.
     pub(crate) fn node(self, other: DType, place: &Place) -> Arc<Node> {
-        let scalar = cast(self.scalar(), self.dtype(other));
+        let scalar = match (self, self.dtype(other)) {
+            // The usual case at once.
+            #[allow(clippy::cast_precision_loss, reason = "rounded once, as a cast does")]
+            (Self::Int(value), DType::F64) => Scalar::of(value as f64),
+            (_, dtype) => cast(self.scalar(), dtype),
+        };
         let ty = Type::scalar(scalar.dtype());
         Node::new(Op::Constant(scalar), Operands::new(), ty, place.clone())
     }

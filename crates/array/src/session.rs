@@ -56,6 +56,8 @@ pub(crate) struct Inner {
     /// True if other processes host ranks, too, and run the same programs.
     pub(crate) is_spread: bool,
     pub(crate) executor: Mutex<ExecutorHandle>,
+    /// Tells worlds of this process apart; from 1.
+    pub(crate) number: u64,
     /// The process that has the ranks.
     pub(crate) process: u64,
     /// The evaluation lock: one caller at a time walks through the graph.
@@ -99,6 +101,9 @@ pub(crate) struct Inner {
     pub(crate) steps_per_exchange: AtomicUsize,
 }
 
+/// Worlds that were made.
+static WORLDS: AtomicU64 = AtomicU64::new(0);
+
 impl Drop for Inner {
     fn drop(&mut self) {
         if !self.is_forked() {
@@ -119,6 +124,7 @@ impl Session {
             windows: executor.has_windows(),
             in_process: executor.is_in_process(),
             executor: Mutex::new(executor),
+            number: WORLDS.fetch_add(1, Ordering::Relaxed) + 1,
             process: pantile_engine::process(),
             evaluation_lock: Mutex::default(),
             compile_cache: Mutex::default(),

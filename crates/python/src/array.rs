@@ -35,7 +35,7 @@ impl Array {
     /// What was recorded at the user's line; a mistake is an error at once.
     pub(crate) fn checked(py: Python<'_>, f: impl FnOnce() -> array::Array) -> PyResult<Self> {
         let inner = at_user(py, f);
-        match inner.fault() {
+        match inner.is_faulty().then(|| inner.fault()).flatten() {
             None => Ok(Self { inner }),
             Some(fault) => Err(PyValueError::new_err(fault.to_string())),
         }
@@ -72,9 +72,9 @@ impl Array {
     fn viewed(&self, py: Python<'_>, slice: &[SliceItem]) -> PyResult<Self> {
         // A view records nothing: only a mistake wants to know its line.
         let inner = self.inner.view(slice);
-        match inner.fault() {
-            None => Ok(Self { inner }),
-            Some(_) => self.recorded(py, |array| array.view(slice)),
+        match inner.is_faulty() {
+            false => Ok(Self { inner }),
+            true => self.recorded(py, |array| array.view(slice)),
         }
     }
 
