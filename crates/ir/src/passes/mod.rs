@@ -19,7 +19,7 @@ mod refine;
 mod regions;
 mod registry;
 mod rewrite;
-mod scalars;
+pub mod scalars;
 mod slices;
 mod values;
 

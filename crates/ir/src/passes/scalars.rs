@@ -10,7 +10,8 @@ const NAN32: u32 = 0x7FC0_0000;
 const NAN64: u64 = 0x7FF8_0000_0000_0000;
 
 /// The result of an operation on constants, if it has one that does not depend on the machine.
-pub(super) fn arith(arith: Arith, of: &[Scalar]) -> Option<Scalar> {
+#[must_use]
+pub fn arith(arith: Arith, of: &[Scalar]) -> Option<Scalar> {
     let dtype = of.first()?.dtype();
     if let (Some(plain), [x, y]) = (arith.of_unsigned(), of) {
         return convert(&self::arith(plain, &[bits(x)?, bits(y)?])?, dtype);
@@ -90,8 +91,9 @@ fn floor(x: i128, y: i128) -> Option<i128> {
     Some(if x % y != 0 && (x < 0) != (y < 0) { quotient - 1 } else { quotient })
 }
 
-/// A comparison of constants.
-pub(super) fn compare(predicate: Predicate, x: &Scalar, y: &Scalar) -> Option<Scalar> {
+/// A comparison of constants, if it is defined for them.
+#[must_use]
+pub fn compare(predicate: Predicate, x: &Scalar, y: &Scalar) -> Option<Scalar> {
     if let Some(plain) = predicate.of_unsigned() {
         return compare(plain, &bits(x)?, &bits(y)?);
     }
@@ -111,7 +113,8 @@ pub(super) fn compare(predicate: Predicate, x: &Scalar, y: &Scalar) -> Option<Sc
 }
 
 /// A constant in another type; complex ones are left alone.
-pub(super) fn convert(x: &Scalar, to: DType) -> Option<Scalar> {
+#[must_use]
+pub fn convert(x: &Scalar, to: DType) -> Option<Scalar> {
     computed(&[*x], |body, lanes| expand::cast(body, lanes[0], to).ok())
 }
 

@@ -1,0 +1,150 @@
+//! From a program to that of one member, by the passes.
+//!
+//! Everything of the crate that knows the passes is here.
+
+use std::collections::BTreeMap;
+
+use pantile_comm::Rank;
+use pantile_ir::passes::{self, Member};
+use pantile_ir::{
+    ArrayType, Attribute, Block, DistEnv, Env, Function, Index, Op, Operation, Program, Slice, Type,
+    Value,
+};
+
+pub use pantile_ir::passes::PassError;
+
+/// The passes that make the program of a member, in their order.
+pub const PASSES: [&str; 5] = ["distribute", "coalesce", "cores", "member", "overlap"];
+
+/// The team of arrays that name none.
+const TEAM: i64 = 0;
+
+/// The program of one member, by the passes.
+///
+/// # Errors
+/// What a pass has no rule for.
+pub fn member_program(
+    program: &Program,
+    passes: &[&str],
+    (ranks, rank): (usize, Rank),
+    teams: &BTreeMap<String, Vec<Rank>>,
+) -> Result<Program, PassError> {
+    let member = Member { ranks: Some(ranks), rank: Some(rank), teams: teams.clone() };
+    let mut made = program.clone();
+    for pass in passes {
+        if let Some(pass) = passes::find(pass) {
+            pass.run(&mut made, &member)?;
+        }
+    }
+    Ok(made)
+}
+
+/// The program with assignments that make the next version of an array.
+pub(crate) fn versions(program: &Program) -> Program {
+    let mut made = program.clone();
+    passes::values(&mut made);
+    made
+}
+
+/// The program whose arguments have the lengths of these types, as far as that makes more known.
+pub(crate) fn known_lengths(program: &mut Program, types: &[Type]) {
+    let Some(name) = program.entry().map(|entry| entry.name.clone()) else { return };
+    for function in program.functions.iter_mut().filter(|function| function.name == name) {
+        for (value, given) in function.body.arguments.clone().into_iter().zip(types) {
+            if let (Type::Array(array), Type::Array(given)) =
+                (&mut function.values[value.index()].ty, given)
+            {
+                array.shape.clone_from(&given.shape);
+            }
+        }
+    }
+}
+
+/// The program with all its arrays in one team, and with results in their default partition. Where
+/// some array names a team already, the others stay local.
+#[must_use]
+pub fn in_teams(program: &Program) -> Program {
+    let mut made = program.clone();
+    let Some(name) = made.entry().map(|entry| entry.name.clone()) else { return made };
+    let named = |function: &Function| {
+        let says = |ty: &Type| ty.as_array().is_some_and(|array| array.dist_env().is_some());
+        function.values.iter().any(|value| says(&value.ty))
+    };
+    let plain = !made.functions.iter().any(named);
+    // Lengths that follow from others become known; there is nothing that it refuses.
+    if let Some(fold) = passes::find("fold") {
+        let _ = fold.run(&mut made, &Member::default());
+    }
+    for function in made.functions.iter_mut().filter(|function| function.name == name) {
+        if plain {
+            place(function);
+        }
+        bring_results(function);
+    }
+    made.aliases.clear();
+    made
+}
+
+/// Puts every array of a function into the team.
+fn place(function: &mut Function) {
+    let env = Env::Dist(DistEnv { team: Attribute::int(TEAM), local: None });
+    let types = function.values.iter_mut().map(|value| &mut value.ty);
+    for ty in types.chain(&mut function.results) {
+        if let Type::Array(array) = ty {
+            *array = array.placed(Some(env.clone()));
+        }
+    }
+    rename(&mut function.body);
+}
+
+/// What moves arrays elsewhere moves them nowhere: all have the same place.
+fn rename(block: &mut Block) {
+    for operation in &mut block.operations {
+        if let Op::Redistribute | Op::Replicate | Op::Halo { .. } = operation.op {
+            operation.op = Op::Copy;
+        }
+        operation.blocks.iter_mut().for_each(rename);
+    }
+}
+
+/// Results are written into arrays in their default partition: views and halos are not handed on.
+fn bring_results(function: &mut Function) {
+    let Some(end) = function.body.operations.pop() else { return };
+    let mut end = end;
+    for at in 0..end.operands.len() {
+        let value = end.operands[at];
+        let Some(array) = function.ty(value).as_array().cloned() else { continue };
+        let shape = array.known_shape().filter(|shape| !shape.is_empty());
+        let (Some(shape), true) = (shape, array.dist_env().is_some()) else { continue };
+        let made = brought(function, value, (array, &shape), &end);
+        end.operands[at] = made;
+        if let Some(ty) = function.results.get_mut(at) {
+            *ty = function.values[made.index()].ty.clone();
+        }
+    }
+    function.body.operations.push(end);
+}
+
+fn brought(
+    function: &mut Function,
+    value: Value,
+    (array, shape): (ArrayType, &[usize]),
+    end: &Operation,
+) -> Value {
+    let team = array.dist_env().map_or(Attribute::int(TEAM), |env| env.team.clone());
+    let ty = array.placed(Some(Env::Dist(DistEnv { team, local: None })));
+    let made = function.value(Type::Array(ty));
+    let name = function.values[value.index()].name.clone();
+    function.values[made.index()].name = name;
+    let create = Operation::new(Op::Create { value: false }, Vec::new(), vec![made]);
+    let length = |length: &usize| Index::Known(i64::try_from(*length).unwrap_or(i64::MAX));
+    let slice = Slice {
+        offsets: vec![Index::Known(0); shape.len()],
+        sizes: shape.iter().map(length).collect(),
+        strides: vec![Index::Known(1); shape.len()],
+    };
+    let insert = Operation::new(Op::InsertSlice(slice), vec![value, made], Vec::new());
+    let place = &end.place;
+    function.body.operations.extend([create.at(place.clone()), insert.at(place.clone())]);
+    made
+}

@@ -1,0 +1,315 @@
+//! A program on all its members: made by the passes, executed, and its results.
+
+use std::collections::BTreeMap;
+
+use pantile_comm::{CollectiveSignature, Rank};
+use pantile_engine::{Engine, Tile};
+use pantile_geometry::{Distribution, Mesh};
+use pantile_ir::lower::{self, Setting};
+use pantile_ir::{Function, Op, Program, Type};
+
+use crate::error::{MemberRunError, OperationFault};
+use crate::held::{MemberValue, PartLayout, PartedArray, Spread, team_of};
+use crate::local::LocalArray;
+use crate::machine::{Frame, Machine, number_array};
+use crate::make::{PASSES, in_teams, known_lengths, member_program, versions};
+
+/// For whom a program is run.
+#[derive(Clone, Debug, Default)]
+pub struct MemberSetting {
+    /// The ranks of named teams; other names mean all ranks.
+    pub teams: BTreeMap<String, Vec<Rank>>,
+    /// The types of the arguments that are really given, where the program leaves lengths open.
+    pub arguments: Option<Vec<Type>>,
+    /// True if the program is executed operation by operation though the passes have rules for it.
+    pub by_operation: bool,
+}
+
+/// How a program was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemberWay {
+    /// Each rank its own program of local arrays, made by the passes.
+    Members,
+    /// Operation by operation on distributed arrays.
+    Operations {
+        /// What the passes say on the first rank that refuses, if they were asked.
+        reason: Option<String>,
+    },
+}
+
+/// A result: what this rank has of it.
+#[derive(Debug)]
+pub struct MemberResult {
+    /// Where its elements live.
+    pub home: Distribution,
+    /// Those of this rank.
+    pub tile: Tile,
+}
+
+/// What a run gives on one rank.
+#[derive(Debug)]
+pub struct MemberRun {
+    /// The results in order.
+    pub results: Vec<MemberResult>,
+    /// How they were computed.
+    pub way: MemberWay,
+}
+
+/// Where the elements of arguments live that [`run`] takes.
+///
+/// # Errors
+/// A length that is not known, or a type that says where the parts of one member lie.
+pub fn argument_homes(
+    program: &Program,
+    setting: &MemberSetting,
+    ranks: usize,
+) -> Result<Vec<Distribution>, MemberRunError> {
+    let program = prepared(program, setting);
+    let entry = program.entry().ok_or(MemberRunError::NoFunction)?;
+    let of = entry.body.arguments.iter().map(|value| home(entry.ty(*value), setting, ranks));
+    of.collect()
+}
+
+/// Runs a program: makes the program of this rank by the passes, and executes it. `arguments` are the
+/// elements that this rank owns of them, as [`argument_homes`] says. Collective.
+///
+/// # Errors
+/// What is wrong with the program or its operands: the same on all ranks, or what the rank says that
+/// could not go on.
+pub fn run(
+    engine: &mut Engine,
+    program: &Program,
+    setting: &MemberSetting,
+    arguments: &[Tile],
+) -> Result<MemberRun, MemberRunError> {
+    let prepared = prepared(program, setting);
+    let entry = prepared.entry().ok_or(MemberRunError::NoFunction)?;
+    let (ranks, rank) = (engine.size(), engine.rank());
+    let (got, expected) = (arguments.len(), entry.body.arguments.len());
+    if got != expected {
+        return Err(MemberRunError::Arguments { got, expected });
+    }
+    let homes: Vec<Distribution> = (entry.results.iter())
+        .map(|ty| home(ty, setting, ranks))
+        .collect::<Result<_, _>>()?;
+    let idle = is_idle(entry, setting, rank);
+    let made = match setting.by_operation {
+        true => Err(None),
+        false => member_program(&prepared, &PASSES, (ranks, rank), &setting.teams)
+            .map_err(|error| Some(error.to_string())),
+    };
+    let (chosen, way) = match agreed(engine, (&made, idle))? {
+        None => (made.unwrap_or_default(), MemberWay::Members),
+        Some(reason) => (versions(&prepared), MemberWay::Operations { reason }),
+    };
+    if idle {
+        let results = homes.into_iter().zip(&entry.results).map(|(home, ty)| {
+            let dtype = ty.dtype().unwrap_or(pantile_engine::DType::Bool);
+            MemberResult { home, tile: Tile::zeroed(dtype, 0) }
+        });
+        return done(engine, MemberRun { results: results.collect(), way });
+    }
+    let parted = way != MemberWay::Members;
+    let mut given = Vec::new();
+    for (value, tile) in entry.body.arguments.iter().zip(arguments) {
+        let of = bound(entry.ty(*value), tile, (setting, ranks, rank), parted);
+        given.push(failing(engine, ("func.func", entry), of)?);
+    }
+    let pure = parted;
+    let values = execute_with(engine, &chosen, &setting.teams, (given, pure))?;
+    let results = homes.into_iter().zip(values).map(|(home, tile)| MemberResult { home, tile });
+    let results = results.collect();
+    done(engine, MemberRun { results, way })
+}
+
+/// The end: ranks that are done hear of those that failed.
+fn done(engine: &mut Engine, run: MemberRun) -> Result<MemberRun, MemberRunError> {
+    engine.barrier()?;
+    Ok(run)
+}
+
+/// The program in teams, with the lengths of what is given.
+fn prepared(program: &Program, setting: &MemberSetting) -> Program {
+    let mut known = program.clone();
+    if let Some(types) = &setting.arguments {
+        known_lengths(&mut known, types);
+    }
+    in_teams(&known)
+}
+
+/// True if a rank is of no team of the program.
+fn is_idle(entry: &Function, setting: &MemberSetting, rank: Rank) -> bool {
+    let teams: Vec<String> = (entry.values.iter())
+        .filter_map(|value| team_of(&value.ty))
+        .map(|team| team.team_name())
+        .collect();
+    let is_in = |name: &String| setting.teams.get(name).is_none_or(|all| all.contains(&rank));
+    !teams.is_empty() && !teams.iter().any(is_in)
+}
+
+/// Nothing if the passes made a program for every rank; else what the first one says that has none.
+/// Collective.
+#[allow(clippy::option_option, reason = "no refusal, and a refusal without words")]
+fn agreed(
+    engine: &mut Engine,
+    (made, idle): (&Result<Program, Option<String>>, bool),
+) -> Result<Option<Option<String>>, MemberRunError> {
+    let record = match made {
+        Ok(_) => Vec::new(),
+        Err(_) if idle => Vec::new(),
+        Err(words) => [&[1], words.as_deref().unwrap_or_default().as_bytes()].concat(),
+    };
+    let team: Vec<Rank> = (0..engine.size()).collect();
+    let call = CollectiveSignature::here("member programs", 1);
+    let records = engine.gather(&call, &team, &record)?;
+    let first = records.iter().find(|record| !record.is_empty());
+    let words = |record: &Vec<u8>| {
+        let words = String::from_utf8_lossy(&record[1..]).into_owned();
+        Some(words).filter(|words| !words.is_empty())
+    };
+    Ok(first.map(words))
+}
+
+/// Where an array of a type lives.
+fn home(ty: &Type, setting: &MemberSetting, ranks: usize) -> Result<Distribution, MemberRunError> {
+    let lowered = Setting { ranks, teams: setting.teams.clone(), ..Setting::default() };
+    let local = ty.shape().is_empty() || team_of(ty).is_none();
+    let shape: Option<Vec<usize>> = ty.shape().iter().copied().collect();
+    match shape.filter(|_| local) {
+        // Every member of the team has it: of the first team that has a name.
+        Some(shape) => {
+            let named = team_of(ty).and_then(|team| setting.teams.get(&team.team_name()));
+            let named = named.or_else(|| setting.teams.values().next());
+            let team = named.cloned().unwrap_or_else(|| (0..ranks).collect());
+            let mesh = Mesh::line(team.len()).and_then(|mesh| mesh.with_team(team));
+            let home = mesh.and_then(|mesh| Distribution::copies(&shape, mesh));
+            home.map_err(|error| MemberRunError::Home(Box::new(error)))
+        }
+        None => Ok(lower::home_of(ty, &lowered)?),
+    }
+}
+
+/// What a function gets for an argument.
+fn bound(
+    ty: &Type,
+    tile: &Tile,
+    (setting, ranks, rank): (&MemberSetting, usize, Rank),
+    parted: bool,
+) -> Result<MemberValue, OperationFault> {
+    let shape: Option<Vec<usize>> = ty.shape().iter().copied().collect();
+    let shape = shape.ok_or(OperationFault::Unset)?;
+    let team = team_of(ty).filter(|_| !shape.is_empty());
+    let Some(team) = team else {
+        let array = LocalArray::new(&shape, tile.clone())?;
+        return match ty {
+            Type::Array(_) => Ok(MemberValue::Local(array)),
+            _ => crate::reduce::element(&array, &[]),
+        };
+    };
+    let name = team.team_name();
+    let ranks: Vec<Rank> = setting.teams.get(&name).cloned().unwrap_or_else(|| (0..ranks).collect());
+    let me = ranks.iter().position(|one| *one == rank);
+    let me = me.ok_or(OperationFault::NotInTeam { team: name })?;
+    let layout = PartLayout::default_of(&shape, (ranks.len(), me))?;
+    let owned = LocalArray::new(&layout.part_shape(1), tile.clone())?;
+    match parted {
+        false => Ok(MemberValue::Local(owned)),
+        true => {
+            let of = (&shape[..], &team);
+            Ok(MemberValue::Parts(PartedArray::plain(of, layout, owned, Spread::Default)?))
+        }
+    }
+}
+
+/// The elements of the results of a program in their default partition.
+fn execute_with(
+    engine: &mut Engine,
+    program: &Program,
+    teams: &BTreeMap<String, Vec<Rank>>,
+    (arguments, pure): (Vec<MemberValue>, bool),
+) -> Result<Vec<Tile>, MemberRunError> {
+    let values = executed(engine, program, teams, (arguments, pure), &mut |machine, values| {
+        let mut tiles = Vec::new();
+        for value in values {
+            let array = match value {
+                MemberValue::Local(array) => array,
+                MemberValue::Parts(array) => machine.default_rows(&array)?,
+                MemberValue::Number(scalar) => number_array(&scalar)?,
+                MemberValue::Handle => return Err(OperationFault::Unset),
+            };
+            tiles.push(Tile::clone(&array.tile()));
+        }
+        Ok(tiles)
+    });
+    values
+}
+
+/// Executes the entry function of a program as it stands, on this rank. Arguments that are memories
+/// for the runtime are made. Collective in the teams that the program names.
+///
+/// # Errors
+/// What is wrong with an operation, or what another rank says.
+pub fn execute(
+    engine: &mut Engine,
+    program: &Program,
+    teams: &BTreeMap<String, Vec<Rank>>,
+    arguments: Vec<MemberValue>,
+) -> Result<Vec<MemberValue>, MemberRunError> {
+    executed(engine, program, teams, (arguments, false), &mut |_, values| Ok(values))
+}
+
+fn executed<T>(
+    engine: &mut Engine,
+    program: &Program,
+    teams: &BTreeMap<String, Vec<Rank>>,
+    (mut arguments, pure): (Vec<MemberValue>, bool),
+    finish: &mut dyn FnMut(
+        &mut Machine<'_, '_>,
+        Vec<MemberValue>,
+    ) -> Result<T, OperationFault>,
+) -> Result<T, MemberRunError> {
+    let function = program.entry().ok_or(MemberRunError::NoFunction)?;
+    for value in function.body.arguments.iter().skip(arguments.len()) {
+        let Type::MemRef(dims, element) = function.ty(*value) else { break };
+        let shape: Vec<usize> = dims.iter().map(|dim| dim.unwrap_or(0)).collect();
+        let memory = LocalArray::zeroed(&shape, element.dtype);
+        let memory = failing(engine, ("func.func", function), memory)?;
+        arguments.push(MemberValue::Local(memory));
+    }
+    let (got, expected) = (arguments.len(), function.body.arguments.len());
+    if got != expected {
+        let error = MemberRunError::Arguments { got, expected };
+        engine.fail(None, &error);
+        return Err(error);
+    }
+    let mut machine = Machine::new(program, engine, teams, (false, pure));
+    let mut frame = Frame::new(function);
+    let made = (frame.set_all(&function.body.arguments, arguments))
+        .and_then(|()| machine.block(&mut frame, &function.body))
+        .and_then(|values| finish(&mut machine, values));
+    let at = machine.at.clone();
+    let engine = machine.engine;
+    made.map_err(|fault| failed(engine, at, fault))
+}
+
+/// The error of an operation; every other rank hears of it.
+fn failed(
+    engine: &mut Engine,
+    (op, place): (&'static str, pantile_ir::Place),
+    fault: OperationFault,
+) -> MemberRunError {
+    if let OperationFault::Engine(error) = fault {
+        return MemberRunError::Engine(error);
+    }
+    let error = MemberRunError::Operation { rank: engine.rank(), op, place, fault: Box::new(fault) };
+    engine.fail(None, &error);
+    error
+}
+
+fn failing<T>(
+    engine: &mut Engine,
+    (op, function): (&'static str, &Function),
+    of: Result<T, OperationFault>,
+) -> Result<T, MemberRunError> {
+    of.map_err(|fault| failed(engine, (op, function.place.clone()), fault))
+}
