@@ -39,6 +39,13 @@ pub enum MemberRunError {
     },
     /// The program has no function.
     NoFunction,
+    /// A rank cannot be given a program: what the first such rank says.
+    Refused {
+        /// The rank.
+        rank: Rank,
+        /// What its passes say.
+        sentence: String,
+    },
     /// An argument or result has no place that can be told.
     Lower(LowerError),
     /// An argument or result has no place.
@@ -174,6 +181,7 @@ impl fmt::Display for MemberRunError {
                 write!(f, "got {got} arguments, expected {expected}")
             }
             Self::NoFunction => f.write_str("the program has no function"),
+            Self::Refused { rank, sentence } => write!(f, "rank {rank}: {sentence}"),
             Self::Lower(error) => error.fmt(f),
             Self::Home(error) => error.fmt(f),
         }

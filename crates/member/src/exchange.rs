@@ -45,6 +45,7 @@ pub(crate) fn fetched(
     (array, owned): (&LocalArray, &[Range<usize>]),
     wanted: &[Range<usize>],
 ) -> Result<LocalArray, OperationFault> {
+    let me = team.member()?;
     let expected: Vec<usize> = owned.iter().map(ExactSizeIterator::len).collect();
     // Where a member has no rows, nothing is said about the columns.
     if array.shape() != expected && expected.first() != Some(&0) {
@@ -62,7 +63,7 @@ pub(crate) fn fetched(
         let from = array.part(&inside(&own, wanted, owned))?;
         made.rows(relative(&own, &wanted[0]))?.write(&from)?;
     }
-    travel(engine, team, (array, &made), (&requests, &plan))?;
+    travel(engine, (team, me), (array, &made), (&requests, &plan))?;
     Ok(made)
 }
 
@@ -118,20 +119,20 @@ fn planned(requests: &[Request]) -> Result<Vec<Delivery>, OperationFault> {
 /// Sends what others ask for, and takes what they send.
 fn travel(
     engine: &mut Engine,
-    team: &Team,
+    (team, me): (&Team, usize),
     (array, made): (&LocalArray, &LocalArray),
     (requests, plan): (&[Request], &[Delivery]),
 ) -> Result<(), OperationFault> {
-    let mine = &requests[team.me];
+    let mine = &requests[me];
     let some = |one: &&Delivery| !requests[one.target].wanted.iter().any(Range::is_empty);
     let mut bodies = Vec::new();
-    for one in plan.iter().filter(some).filter(|one| one.source == team.me) {
+    for one in plan.iter().filter(some).filter(|one| one.source == me) {
         let part = array.part(&inside(&one.rows, &requests[one.target].wanted, &mine.owned))?;
         let body = MemorySlice::copied_from(part.tile().as_bytes());
         bodies.push((team.ranks[one.target], body));
     }
     let givers: Vec<&Delivery> =
-        plan.iter().filter(some).filter(|one| one.target == team.me).collect();
+        plan.iter().filter(some).filter(|one| one.target == me).collect();
     let call = CollectiveSignature::here("member exchange", 2);
     let come = engine.communicator().operation(&call, |operation| {
         for (rank, body) in &bodies {

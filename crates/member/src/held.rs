@@ -8,6 +8,7 @@ use pantile_ir::{Attribute, DistEnv, Env, LocalParts, Scalar, Type};
 
 use crate::error::OperationFault;
 use crate::local::LocalArray;
+use crate::machine::Team;
 
 /// What a value of a member's program is.
 #[derive(Clone, Debug)]
@@ -67,9 +68,13 @@ impl PartLayout {
     /// The default partition.
     pub(crate) fn default_of(
         shape: &[usize],
-        (members, member): (usize, usize),
+        team: &Team,
     ) -> Result<Self, OperationFault> {
-        let region = default_partition(shape, members, member)?;
+        let Some(me) = team.me else {
+            let columns = shape.iter().skip(1).map(|length| 0..*length).collect();
+            return Ok(Self { offset: 0, rows: [0; 3], columns });
+        };
+        let region = default_partition(shape, team.ranks.len(), me)?;
         let rows = region.first().cloned().unwrap_or(0..0);
         Ok(Self { offset: rows.start, rows: [0, rows.len(), 0], columns: region[1..].to_vec() })
     }

@@ -17,7 +17,16 @@ use crate::local::LocalArray;
 #[derive(Clone, Debug)]
 pub(crate) struct Team {
     pub(crate) ranks: Vec<Rank>,
-    pub(crate) me: usize,
+    /// Nothing if this rank is not of the team: it has no rows then.
+    pub(crate) me: Option<usize>,
+    pub(crate) name: String,
+}
+
+impl Team {
+    /// The place of this rank.
+    pub(crate) fn member(&self) -> Result<usize, OperationFault> {
+        self.me.ok_or_else(|| OperationFault::NotInTeam { team: self.name.clone() })
+    }
 }
 
 /// A function while it runs.
@@ -181,13 +190,12 @@ impl<'p, 'e> Machine<'p, 'e> {
     }
 
     /// A team, and the place of this rank in it.
-    pub(crate) fn team(&self, team: &Attribute) -> Result<Team, OperationFault> {
+    pub(crate) fn team(&self, team: &Attribute) -> Team {
         let name = team.team_name();
         let all = || (0..self.engine.size()).collect();
         let ranks: Vec<Rank> = self.teams.get(&name).cloned().unwrap_or_else(all);
         let rank = self.engine.rank();
-        let me = ranks.iter().position(|one| *one == rank);
-        Ok(Team { me: me.ok_or(OperationFault::NotInTeam { team: name })?, ranks })
+        Team { me: ranks.iter().position(|one| *one == rank), ranks, name }
     }
 
     /// What the end of a block hands on.
@@ -244,8 +252,10 @@ impl<'p, 'e> Machine<'p, 'e> {
             Op::Arith(_) | Op::Compare(_) | Op::SelectScalar | Op::Convert => {
                 one(self.number(frame, operation))
             }
-            Op::TeamSize(team) => self.team(team).and_then(|team| index(team.ranks.len())),
-            Op::TeamMember(team) => self.team(team).and_then(|team| index(team.me)),
+            Op::TeamSize(team) => index(self.team(team).ranks.len()),
+            // Ranks of no team go on with the others, and have no rows.
+            Op::TeamMember(team) if self.pure => index(self.team(team).me.unwrap_or(0)),
+            Op::TeamMember(team) => self.team(team).member().and_then(index),
             Op::Dim => one(dim(frame, operation)),
             Op::Load => one(self.load(frame, operation)),
             Op::DefaultPartition
@@ -255,6 +265,8 @@ impl<'p, 'e> Machine<'p, 'e> {
             | Op::LocalCore { .. } => crate::queries::answers(frame, operation),
             Op::InitDist => one(crate::parts::bound(frame, operation)),
             Op::PartsOf => crate::parts::parts_of(frame, operation),
+            // Where all arrays are in their default partition, who asks for what does not matter.
+            Op::Repartition { .. } if self.pure => one(copied(frame.operand(operation, 0)?)),
             Op::Repartition { request } => one(self.repartition(frame, operation, *request)),
             Op::Subview(slice) => one(self.view(frame, operation, (slice, false))),
             Op::DistSubview { slice, target } => {
@@ -263,7 +275,7 @@ impl<'p, 'e> Machine<'p, 'e> {
             Op::ExtractSlice(slice) => {
                 one(self.view(frame, operation, (slice, false)).and_then(|view| copied(&view)))
             }
-            Op::DistUnary(_) | Op::DistBinary(_) => one(self.elementwise(frame, operation)),
+            Op::DistUnary(_) | Op::DistBinary(_) if !self.pure => one(self.elementwise(frame, operation)),
             Op::GetHalo { team, .. } => self.get_halo(frame, operation, team),
             Op::CopyReshape { team } => self.copy_reshape(frame, operation, team),
             Op::CopyPermute { team, axes } => self.copy_permute(frame, operation, team, axes),

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use pantile_comm::Rank;
-use pantile_ir::passes::{self, Member};
+use pantile_ir::passes::{self, Member, MemberError};
 use pantile_ir::{
     ArrayType, Attribute, Block, DistEnv, Env, Function, Index, Op, Operation, Program, Slice, Type,
     Value,
@@ -37,6 +37,12 @@ pub fn member_program(
         }
     }
     Ok(made)
+}
+
+/// True if operands have other rows on a member: that is wrong, however the program is executed.
+pub(crate) fn is_misaligned(error: &PassError) -> bool {
+    let PassError::NotCovered { reason, .. } = error else { return false };
+    matches!(**reason, MemberError::LocalRows { .. } | MemberError::LocalOffsets { .. })
 }
 
 /// The program with assignments that make the next version of an array.

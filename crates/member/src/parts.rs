@@ -121,7 +121,7 @@ impl<'p> Machine<'p, '_> {
             other => return Err(wrong(0, other, "an array")),
         };
         let ndim = array.shape.len();
-        let team = self.team(&array.team)?;
+        let team = self.team(&array.team);
         let wanted: Vec<Range<usize>> = if request {
             let (offsets, sizes) =
                 (frame.counts(operation, 1..1 + ndim)?, frame.counts(operation, 1 + ndim..1 + 2 * ndim)?);
@@ -129,7 +129,7 @@ impl<'p> Machine<'p, '_> {
         } else if array.is_unit() {
             vec![0..1; ndim]
         } else {
-            PartLayout::default_of(&array.shape, (team.ranks.len(), team.me))?.owned()
+            PartLayout::default_of(&array.shape, &team)?.owned()
         };
         let spread = match (request, array.is_unit()) {
             (true, _) => Spread::Unknown,
@@ -165,13 +165,16 @@ impl<'p> Machine<'p, '_> {
         &mut self,
         array: &PartedArray,
     ) -> Result<LocalArray, OperationFault> {
-        let team = self.team(&array.team)?;
-        let wanted = PartLayout::default_of(&array.shape, (team.ranks.len(), team.me))?;
+        let team = self.team(&array.team);
+        let wanted = PartLayout::default_of(&array.shape, &team)?;
         match array.spread {
             Spread::Default => return Ok(array.parts[1].clone()),
             Spread::Stored => return array.stored(),
             Spread::Everywhere => return array.stored()?.rows(0..wanted.rows[1]),
             Spread::Unknown => {}
+        }
+        if team.me.is_none() {
+            return Ok(array.parts[1].clone());
         }
         let layout = &array.layout;
         let record = [layout.offset, layout.rows[0], layout.rows[1], layout.rows[2]];

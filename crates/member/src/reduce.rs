@@ -8,13 +8,13 @@ use pantile_comm::CollectiveSignature;
 use pantile_engine::Tile;
 use pantile_ir::{ArrayType, Attribute, Op, Operation, Reduction, Scalar, Type};
 
-use crate::compute::Given;
+use crate::compute::{Given, Task};
 use crate::error::OperationFault;
 use crate::exchange::{fetched, told};
 use crate::held::{MemberValue, PartLayout, PartedArray, Spread};
 use crate::local::{LocalArray, Partial};
 use crate::machine::{Frame, Machine, Team, wrong};
-use crate::tasks::{needs_rows, placed};
+use crate::tasks::{copies_env, given, needs_rows, placed};
 
 impl<'p> Machine<'p, '_> {
     /// `allreduce`: every member gets what is left of the memories of all.
@@ -26,7 +26,8 @@ impl<'p> Machine<'p, '_> {
     ) -> Result<(), OperationFault> {
         let memory = frame.local(operation, 0)?;
         let name = team.cloned().unwrap_or(Attribute::int(0));
-        let team = self.team(&name)?;
+        let team = self.team(&name);
+        let me = team.member()?;
         let partial = memory.partial();
         let mut record = vec![
             usize::from(memory.dtype().code()),
@@ -45,7 +46,7 @@ impl<'p> Machine<'p, '_> {
         let made = match partial {
             Some(partial) if exact && all.iter().all(|one| one.get(2) == Some(&1)) => {
                 let rows: Vec<usize> = all.iter().map(|one| one.get(3).copied().unwrap_or(0)).collect();
-                self.reduce_rows(&partial, (reduction, &name), (&team, &rows))?
+                self.reduce_rows(&partial, (reduction, &name), (&team, me, &rows))?
             }
             _ => self.reduce_memories(&memory, reduction, &team)?,
         };
@@ -57,7 +58,7 @@ impl<'p> Machine<'p, '_> {
         &mut self,
         partial: &Partial,
         (reduction, name): (Reduction, &Attribute),
-        (team, counts): (&Team, &[usize]),
+        (team, me, counts): (&Team, usize, &[usize]),
     ) -> Result<LocalArray, OperationFault> {
         let Op::Reduce { reduction: of_rows, axes, keepdims, correction } = partial.op.clone()
         else {
@@ -69,13 +70,18 @@ impl<'p> Machine<'p, '_> {
         }
         let op = Op::Reduce { reduction: named, axes, keepdims, correction };
         let rows = &partial.rows;
-        let first: usize = counts[..team.me].iter().sum();
+        let first: usize = counts[..me].iter().sum();
         let columns = rows.shape().iter().skip(1).map(|length| 0..*length);
         let owned: Vec<_> =
-            std::iter::once(first..first + counts[team.me]).chain(columns).collect();
+            std::iter::once(first..first + counts[me]).chain(columns).collect();
         let mut shape = rows.shape().to_vec();
         shape[0] = counts.iter().sum();
-        let wanted = PartLayout::default_of(&shape, (team.ranks.len(), team.me))?.owned();
+        // Where some ranks are of no team, they do not compute: each member reduces all rows.
+        let all = team.ranks.len() < self.engine.size();
+        let wanted = match all {
+            true => shape.iter().map(|length| 0..*length).collect(),
+            false => PartLayout::default_of(&shape, team)?.owned(),
+        };
         let own = fetched(self.engine, team, (rows, &owned), &wanted)?;
         let ty = placed(ArrayType::new(&shape, rows.dtype()), name);
         let left = reduced_shape(&op, &shape);
@@ -85,9 +91,11 @@ impl<'p> Machine<'p, '_> {
             _ => dtype.ok(),
         };
         let result = ArrayType::new(&left, dtype.unwrap_or(partial.dtype));
-        let env = self.copies_env(left.len(), name)?;
-        let results = vec![Type::Array(result.placed(env))];
         let place = self.at.1.clone();
+        if all {
+            return self.reduce_alone(&op, &own, result);
+        }
+        let results = vec![Type::Array(result.placed(copies_env()))];
         let operands = vec![(ty, Given::Tile(own.tile()))];
         match self.run_together(&op, operands, (results, &place))?.pop() {
             Some(MemberValue::Local(made)) => Ok(made),
@@ -123,18 +131,22 @@ impl<'p> Machine<'p, '_> {
         }
         let axes = Some(vec![0]);
         let op = Op::Reduce { reduction: reduction.into(), axes, keepdims: false, correction: 0 };
-        let results = vec![Type::array(memory.shape(), memory.dtype())];
+        self.reduce_alone(&op, &stacked, ArrayType::new(memory.shape(), memory.dtype()))
+    }
+
+    /// A reduction of a local array.
+    fn reduce_alone(
+        &mut self,
+        op: &Op,
+        of: &LocalArray,
+        result: ArrayType,
+    ) -> Result<LocalArray, OperationFault> {
+        let shape = result.known_shape().unwrap_or_default();
+        let (operands, results) = (vec![given(of)], vec![Type::Array(result)]);
         let place = self.at.1.clone();
-        let operands = vec![crate::tasks::given(&stacked)];
-        let task = crate::compute::Task {
-            op: &op,
-            operands,
-            results,
-            program: self.program,
-            place: &place,
-        };
+        let task = Task { op, operands, results, program: self.program, place: &place };
         let made = self.alone.run(&mut self.own, &task)?.pop();
-        LocalArray::new(memory.shape(), made.ok_or(OperationFault::NoRule)?.1)
+        LocalArray::new(&shape, made.ok_or(OperationFault::NoRule)?.1)
     }
 
     /// One element of an array, for every member.
@@ -157,10 +169,14 @@ impl<'p> Machine<'p, '_> {
         if array.spread == Spread::Everywhere {
             return element(&array.stored()?, &at);
         }
-        let team = self.team(&array.team)?;
         let record = own_element(&array, &at)?;
         let call = CollectiveSignature::here("member element", 1);
-        let records = self.engine.gather(&call, &team.ranks, &record)?;
+        // Also ranks of no team go on with it, where all ranks execute every operation.
+        let ranks = match self.pure {
+            true => (0..self.engine.size()).collect(),
+            false => self.team(&array.team).ranks,
+        };
+        let records = self.engine.gather(&call, &ranks, &record)?;
         // From the member that owns it, else from one that has it in a halo.
         let found = [1_u8, 0].into_iter().find_map(|owned| {
             records.iter().find_map(|record| record.strip_prefix(&[owned]))

@@ -6,13 +6,15 @@ use pantile_comm::{CollectiveSignature, Rank};
 use pantile_engine::{Engine, Tile};
 use pantile_geometry::{Distribution, Mesh};
 use pantile_ir::lower::{self, Setting};
-use pantile_ir::{Function, Op, Program, Type};
+use pantile_ir::{Function, Program, Type};
 
 use crate::error::{MemberRunError, OperationFault};
 use crate::held::{MemberValue, PartLayout, PartedArray, Spread, team_of};
 use crate::local::LocalArray;
-use crate::machine::{Frame, Machine, number_array};
-use crate::make::{PASSES, in_teams, known_lengths, member_program, versions};
+use crate::machine::{Frame, Machine, Team, number_array};
+use crate::make::{
+    PASSES, PassError, in_teams, is_misaligned, known_lengths, member_program, versions,
+};
 
 /// For whom a program is run.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +68,8 @@ pub fn argument_homes(
 ) -> Result<Vec<Distribution>, MemberRunError> {
     let program = prepared(program, setting);
     let entry = program.entry().ok_or(MemberRunError::NoFunction)?;
-    let of = entry.body.arguments.iter().map(|value| home(entry.ty(*value), setting, ranks));
+    let of = (entry.body.arguments.iter())
+        .map(|value| home(entry.ty(*value), (setting, ranks), true));
     of.collect()
 }
 
@@ -90,19 +93,18 @@ pub fn run(
         return Err(MemberRunError::Arguments { got, expected });
     }
     let homes: Vec<Distribution> = (entry.results.iter())
-        .map(|ty| home(ty, setting, ranks))
+        .map(|ty| home(ty, (setting, ranks), false))
         .collect::<Result<_, _>>()?;
     let idle = is_idle(entry, setting, rank);
     let made = match setting.by_operation {
         true => Err(None),
-        false => member_program(&prepared, &PASSES, (ranks, rank), &setting.teams)
-            .map_err(|error| Some(error.to_string())),
+        false => member_program(&prepared, &PASSES, (ranks, rank), &setting.teams).map_err(Some),
     };
     let (chosen, way) = match agreed(engine, (&made, idle))? {
         None => (made.unwrap_or_default(), MemberWay::Members),
         Some(reason) => (versions(&prepared), MemberWay::Operations { reason }),
     };
-    if idle {
+    if idle && way == MemberWay::Members {
         let results = homes.into_iter().zip(&entry.results).map(|(home, ty)| {
             let dtype = ty.dtype().unwrap_or(pantile_engine::DType::Bool);
             MemberResult { home, tile: Tile::zeroed(dtype, 0) }
@@ -152,35 +154,41 @@ fn is_idle(entry: &Function, setting: &MemberSetting, rank: Rank) -> bool {
 #[allow(clippy::option_option, reason = "no refusal, and a refusal without words")]
 fn agreed(
     engine: &mut Engine,
-    (made, idle): (&Result<Program, Option<String>>, bool),
+    (made, idle): (&Result<Program, Option<PassError>>, bool),
 ) -> Result<Option<Option<String>>, MemberRunError> {
     let record = match made {
         Ok(_) => Vec::new(),
         Err(_) if idle => Vec::new(),
-        Err(words) => [&[1], words.as_deref().unwrap_or_default().as_bytes()].concat(),
+        Err(None) => vec![0],
+        Err(Some(error)) => {
+            [&[u8::from(is_misaligned(error))], error.to_string().as_bytes()].concat()
+        }
     };
     let team: Vec<Rank> = (0..engine.size()).collect();
     let call = CollectiveSignature::here("member programs", 1);
     let records = engine.gather(&call, &team, &record)?;
+    let sentence = |record: &Vec<u8>| String::from_utf8_lossy(&record[1..]).into_owned();
+    if let Some(rank) = records.iter().position(|record| record.first() == Some(&1)) {
+        return Err(MemberRunError::Refused { rank, sentence: sentence(&records[rank]) });
+    }
     let first = records.iter().find(|record| !record.is_empty());
-    let words = |record: &Vec<u8>| {
-        let words = String::from_utf8_lossy(&record[1..]).into_owned();
-        Some(words).filter(|words| !words.is_empty())
-    };
-    Ok(first.map(words))
+    Ok(first.map(|record| Some(sentence(record)).filter(|words| !words.is_empty())))
 }
 
-/// Where an array of a type lives.
-fn home(ty: &Type, setting: &MemberSetting, ranks: usize) -> Result<Distribution, MemberRunError> {
+/// Where an array of a type lives; one that is not distributed on all ranks, or on those of a team.
+fn home(
+    ty: &Type,
+    (setting, ranks): (&MemberSetting, usize),
+    everywhere: bool,
+) -> Result<Distribution, MemberRunError> {
     let lowered = Setting { ranks, teams: setting.teams.clone(), ..Setting::default() };
     let local = ty.shape().is_empty() || team_of(ty).is_none();
     let shape: Option<Vec<usize>> = ty.shape().iter().copied().collect();
     match shape.filter(|_| local) {
-        // Every member of the team has it: of the first team that has a name.
         Some(shape) => {
             let named = team_of(ty).and_then(|team| setting.teams.get(&team.team_name()));
             let named = named.or_else(|| setting.teams.values().next());
-            let team = named.cloned().unwrap_or_else(|| (0..ranks).collect());
+            let team = named.filter(|_| !everywhere).cloned().unwrap_or_else(|| (0..ranks).collect());
             let mesh = Mesh::line(team.len()).and_then(|mesh| mesh.with_team(team));
             let home = mesh.and_then(|mesh| Distribution::copies(&shape, mesh));
             home.map_err(|error| MemberRunError::Home(Box::new(error)))
@@ -209,8 +217,7 @@ fn bound(
     let name = team.team_name();
     let ranks: Vec<Rank> = setting.teams.get(&name).cloned().unwrap_or_else(|| (0..ranks).collect());
     let me = ranks.iter().position(|one| *one == rank);
-    let me = me.ok_or(OperationFault::NotInTeam { team: name })?;
-    let layout = PartLayout::default_of(&shape, (ranks.len(), me))?;
+    let layout = PartLayout::default_of(&shape, &Team { ranks, me, name })?;
     let owned = LocalArray::new(&layout.part_shape(1), tile.clone())?;
     match parted {
         false => Ok(MemberValue::Local(owned)),

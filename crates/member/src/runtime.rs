@@ -9,7 +9,6 @@ use pantile_ir::{Attribute, Operation};
 use crate::error::OperationFault;
 use crate::exchange::fetched;
 use crate::held::MemberValue;
-use crate::local::LocalArray;
 use crate::machine::{Frame, Machine};
 
 impl<'p> Machine<'p, '_> {
@@ -22,7 +21,7 @@ impl<'p> Machine<'p, '_> {
     ) -> Result<Vec<MemberValue>, OperationFault> {
         let array = frame.local(operation, 0)?;
         let lists = Lists::read(frame, operation, &[array.shape().len(); 4])?;
-        let team = self.team(team)?;
+        let team = self.team(team);
         let owned = boxed(lists.of(1), array.shape())?;
         let wanted = boxed(lists.of(2), lists.of(3))?;
         let (own, asked) = first_rows(&owned, &wanted)?;
@@ -56,7 +55,7 @@ impl<'p> Machine<'p, '_> {
         let ndim = array.shape().len();
         let new = frame.result_type(operation, 1)?.shape().len();
         let lists = Lists::read(frame, operation, &[ndim, ndim, new, new, new])?;
-        let team = self.team(team)?;
+        let team = self.team(team);
         let from = numbers(lists.of(0), lists.of(1), array.shape())?;
         let to = numbers(lists.of(2), lists.of(3), lists.of(4))?;
         let list = array.reshaped(&[from.len()])?;
@@ -81,7 +80,7 @@ impl<'p> Machine<'p, '_> {
             return Err(OperationFault::Shapes { got, expected });
         }
         let lists = Lists::read(frame, operation, &[ndim; 4])?;
-        let team = self.team(team)?;
+        let team = self.team(team);
         let owned = boxed(lists.of(1), array.shape())?;
         let new = boxed(lists.of(2), lists.of(3))?;
         let mut wanted = vec![0..0; ndim];

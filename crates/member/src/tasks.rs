@@ -20,19 +20,17 @@ impl<'p> Machine<'p, '_> {
         frame: &Frame<'p>,
         operation: &'p Operation,
     ) -> Result<Vec<MemberValue>, OperationFault> {
-        let mut team = None;
+        let mut distributed = false;
         for at in 0..operation.operands.len() {
-            if let MemberValue::Parts(array) = frame.operand(operation, at)? {
-                team = team.or_else(|| Some(array.team.clone()));
-            }
+            distributed |= matches!(frame.operand(operation, at)?, MemberValue::Parts(_));
         }
         for at in 0..operation.results.len() {
             let ty = frame.result_type(operation, at)?;
-            team = team.or_else(|| team_of(ty).filter(|_| !ty.shape().is_empty()));
+            distributed |= team_of(ty).is_some() && !ty.shape().is_empty();
         }
-        match team {
-            Some(team) => self.together(frame, operation, &team),
-            None => self.alone(frame, operation),
+        match distributed {
+            true => self.together(frame, operation),
+            false => self.alone(frame, operation),
         }
     }
 
@@ -88,22 +86,24 @@ impl<'p> Machine<'p, '_> {
     ) -> Result<LocalArray, OperationFault> {
         let operands = of.iter().map(|array| given(array)).collect();
         let place = self.at.1.clone();
-        let results = vec![Type::Array(ArrayType {
-            shape: vec![None; of.iter().map(|array| array.shape().len()).max().unwrap_or(0)],
-            ..ArrayType::new(&[], result.dtype().unwrap_or(of[0].dtype()))
-        })];
+        let shape = match of {
+            [one] => one.shape().iter().copied().map(Some).collect(),
+            // Found from all of them.
+            _ => vec![None; of.iter().map(|array| array.shape().len()).max().unwrap_or(0)],
+        };
+        let dtype = result.dtype().ok_or(OperationFault::NoRule)?;
+        let results = vec![Type::Array(ArrayType { shape, ..ArrayType::new(&[], dtype) })];
         let task = Task { op, operands, results, program: self.program, place: &place };
         let made = self.alone.run(&mut self.own, &task)?.pop();
         let (ty, tile) = made.ok_or(OperationFault::NoRule)?;
         array_of(&ty, tile)
     }
 
-    /// An operation of all members of a team, on arrays in their default partition. Collective.
+    /// An operation of all ranks, on arrays in their default partition. Collective.
     pub(crate) fn together(
         &mut self,
         frame: &Frame<'p>,
         operation: &'p Operation,
-        team: &Attribute,
     ) -> Result<Vec<MemberValue>, OperationFault> {
         let (op, arrays) = known_slice(frame, operation)?;
         let mut operands = Vec::new();
@@ -118,7 +118,8 @@ impl<'p> Machine<'p, '_> {
                 }
                 _ => {
                     let array = frame.local(operation, at)?;
-                    (self.copies(&array, team)?, Given::Tile(array.tile()))
+                    let ty = ArrayType::new(array.shape(), array.dtype()).placed(copies_env());
+                    (Type::Array(ty), Given::Tile(array.tile()))
                 }
             });
         }
@@ -126,11 +127,8 @@ impl<'p> Machine<'p, '_> {
         for at in 0..operation.results.len() {
             let ty = frame.result_type(operation, at)?;
             results.push(match (plain(ty), team_of(ty)) {
-                (Type::Array(array), Some(team)) => placed(array, &team),
-                (Type::Array(array), None) => {
-                    let env = self.copies_env(array.shape.len(), team)?;
-                    Type::Array(array.placed(env))
-                }
+                (Type::Array(array), Some(team)) if array.ndim() > 0 => placed(array, &team),
+                (Type::Array(array), _) => Type::Array(array.placed(copies_env())),
                 (ty, _) => ty,
             });
         }
@@ -151,8 +149,7 @@ impl<'p> Machine<'p, '_> {
             let shape: Option<Vec<usize>> = ty.shape().iter().copied().collect();
             held_ones.push(match (team_of(&ty), shape) {
                 (Some(team), Some(shape)) if !shape.is_empty() => {
-                    let of = self.team(&team)?;
-                    let layout = PartLayout::default_of(&shape, (of.ranks.len(), of.me))?;
+                    let layout = PartLayout::default_of(&shape, &self.team(&team))?;
                     let owned = LocalArray::new(&layout.part_shape(1), tile)?;
                     let array = (&shape[..], &team);
                     MemberValue::Parts(PartedArray::plain(array, layout, owned, Spread::Default)?)
@@ -162,31 +159,11 @@ impl<'p> Machine<'p, '_> {
         }
         Ok(held_ones)
     }
+}
 
-    /// The type of an array that every member of a team has.
-    pub(crate) fn copies(
-        &self,
-        array: &LocalArray,
-        team: &Attribute,
-    ) -> Result<Type, OperationFault> {
-        let env = self.copies_env(array.shape().len(), team)?;
-        Ok(Type::Array(ArrayType::new(array.shape(), array.dtype()).placed(env)))
-    }
-
-    /// What a type says of an array with so many axes that every member of a team has.
-    pub(crate) fn copies_env(
-        &self,
-        ndim: usize,
-        team: &Attribute,
-    ) -> Result<Option<Env>, OperationFault> {
-        let ranks = self.team(team)?.ranks;
-        let list: Vec<String> = ranks.iter().map(ToString::to_string).collect();
-        let axes = vec!["whole"; ndim].join(", ");
-        let mesh = format!("r={} team [{}]: {axes}", ranks.len(), list.join(" "));
-        // Of no axes there is nothing to say but the team.
-        let local = DistEnv { team: team.clone(), local: None };
-        Ok(Some(if ndim == 0 { Env::Dist(local) } else { Env::Spread(mesh) }))
-    }
+/// What a type says of an array that every rank has.
+pub(crate) fn copies_env() -> Option<Env> {
+    Some(Env::Spread("copies".to_owned()))
 }
 
 /// True if the result cannot be put together from what members made of their rows.
@@ -200,14 +177,17 @@ pub(crate) fn needs_rows(reduction: Reduction, dtype: pantile_engine::DType) -> 
     inexact && rounds
 }
 
-/// An operation whose slice is in numbers, and how many operands it has then.
+/// An operation without what it says about members, whose slice is in numbers, and how many operands
+/// it has then.
 fn known_slice(
     frame: &Frame<'_>,
     operation: &Operation,
 ) -> Result<(Op, usize), OperationFault> {
     let (slice, first) = match &operation.op {
-        Op::Subview(slice) | Op::ExtractSlice(slice) => (slice, 1),
+        Op::Subview(slice) | Op::ExtractSlice(slice) | Op::DistSubview { slice, .. } => (slice, 1),
         Op::ImmutableInsertSlice(slice) => (slice, 2),
+        Op::DistUnary(named) => return Ok((Op::Unary(*named), 1)),
+        Op::DistBinary(named) => return Ok((Op::Binary(*named), 2)),
         other => return Ok((other.clone(), operation.operands.len())),
     };
     let mut next = first;

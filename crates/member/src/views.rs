@@ -75,8 +75,8 @@ impl<'p> Machine<'p, '_> {
             MemberValue::Parts(array) => array.clone(),
             other => return Err(wrong(0, other, "an array")),
         };
-        if self.pure && matches!(operation.op, Op::Subview(_) | Op::ExtractSlice(_)) {
-            let made = self.together(frame, operation, &array.team)?.pop();
+        if self.pure {
+            let made = self.together(frame, operation)?.pop();
             return made.ok_or(OperationFault::NoRule);
         }
         let (axes, next) = axes_of(frame, operation, (slice, 1))?;

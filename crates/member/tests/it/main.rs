@@ -1,0 +1,4 @@
+//! Programs of members, executed: what they give, and what they refuse.
+
+mod common;
+mod random;
