@@ -45,6 +45,14 @@ pub(crate) fn is_misaligned(error: &PassError) -> bool {
     matches!(**reason, MemberError::LocalRows { .. } | MemberError::LocalOffsets { .. })
 }
 
+/// True if the lengths of all distributed results are known.
+pub(crate) fn has_known_results(function: &Function) -> bool {
+    let open = |ty: &&Type| {
+        ty.as_array().is_some_and(|array| array.dist_env().is_some() && array.shape.contains(&None))
+    };
+    !function.results.iter().any(|ty| open(&ty))
+}
+
 /// The program with assignments that make the next version of an array.
 pub(crate) fn versions(program: &Program) -> Program {
     let mut made = program.clone();
@@ -85,6 +93,8 @@ pub fn in_teams(program: &Program) -> Program {
         if plain {
             place(function);
         }
+        let body = std::mem::take(&mut function.body);
+        function.body = simpler(function, body);
         bring_results(function);
     }
     made.aliases.clear();
@@ -100,17 +110,52 @@ fn place(function: &mut Function) {
             *array = array.placed(Some(env.clone()));
         }
     }
-    rename(&mut function.body);
 }
 
-/// What moves arrays elsewhere moves them nowhere: all have the same place.
-fn rename(block: &mut Block) {
-    for operation in &mut block.operations {
-        if let Op::Redistribute | Op::Replicate | Op::Halo { .. } = operation.op {
-            operation.op = Op::Copy;
+/// Operations on distributed arrays that the passes have no rule for, in terms of those that they
+/// have. What moves arrays elsewhere moves them nowhere: all have the same place.
+fn simpler(function: &mut Function, block: Block) -> Block {
+    let mut operations = Vec::new();
+    for mut operation in block.operations {
+        let blocks = std::mem::take(&mut operation.blocks);
+        operation.blocks = blocks.into_iter().map(|inner| simpler(function, inner)).collect();
+        let arrays = operation.operands.iter().chain(&operation.results);
+        let mut teams = arrays.filter_map(|value| function.ty(*value).as_array()).map(|array| {
+            array.dist_env().filter(|_| array.ndim() > 0).map(|env| env.team.clone())
+        });
+        let first = teams.next().flatten();
+        let same = first.is_some() && teams.all(|team| team == first);
+        if same {
+            operations.extend(split(function, operation));
+        } else {
+            operations.push(operation);
         }
-        operation.blocks.iter_mut().for_each(rename);
     }
+    Block { arguments: block.arguments, operations }
+}
+
+/// One operation as one or two others.
+fn split(function: &mut Function, mut operation: Operation) -> Vec<Operation> {
+    let place = operation.place.clone();
+    match operation.op.clone() {
+        Op::Redistribute | Op::Replicate | Op::Halo { .. } => operation.op = Op::Copy,
+        Op::ExtractSlice(slice) => {
+            let result = operation.results[0];
+            let view = function.value(function.ty(result).clone());
+            let copy = Operation::new(Op::Copy, vec![view], vec![result]).at(place);
+            (operation.op, operation.results) = (Op::Subview(slice), vec![view]);
+            return vec![operation, copy];
+        }
+        Op::ImmutableInsertSlice(slice) => {
+            let result = operation.results[0];
+            let copy = Operation::new(Op::Copy, vec![operation.operands[1]], vec![result]);
+            (operation.op, operation.results) = (Op::InsertSlice(slice), Vec::new());
+            operation.operands[1] = result;
+            return vec![copy.at(place), operation];
+        }
+        _ => {}
+    }
+    vec![operation]
 }
 
 /// Results are written into arrays in their default partition: views and halos are not handed on.

@@ -13,7 +13,7 @@ use crate::held::{MemberValue, PartLayout, PartedArray, Spread, team_of};
 use crate::local::LocalArray;
 use crate::machine::{Frame, Machine, Team, number_array};
 use crate::make::{
-    PASSES, PassError, in_teams, is_misaligned, known_lengths, member_program, versions,
+    PASSES, PassError, has_known_results, in_teams, is_misaligned, known_lengths, member_program, versions,
 };
 
 /// For whom a program is run.
@@ -92,12 +92,10 @@ pub fn run(
     if got != expected {
         return Err(MemberRunError::Arguments { got, expected });
     }
-    let homes: Vec<Distribution> = (entry.results.iter())
-        .map(|ty| home(ty, (setting, ranks), false))
-        .collect::<Result<_, _>>()?;
     let idle = is_idle(entry, setting, rank);
     let made = match setting.by_operation {
         true => Err(None),
+        false if !has_known_results(entry) => Err(None),
         false => member_program(&prepared, &PASSES, (ranks, rank), &setting.teams).map_err(Some),
     };
     let (chosen, way) = match agreed(engine, (&made, idle))? {
@@ -105,11 +103,13 @@ pub fn run(
         Some(reason) => (versions(&prepared), MemberWay::Operations { reason }),
     };
     if idle && way == MemberWay::Members {
-        let results = homes.into_iter().zip(&entry.results).map(|(home, ty)| {
+        let results = entry.results.iter().map(|ty| {
             let dtype = ty.dtype().unwrap_or(pantile_engine::DType::Bool);
-            MemberResult { home, tile: Tile::zeroed(dtype, 0) }
+            let home = home(ty, (setting, ranks), false)?;
+            Ok(MemberResult { home, tile: Tile::zeroed(dtype, 0) })
         });
-        return done(engine, MemberRun { results: results.collect(), way });
+        let results = results.collect::<Result<_, MemberRunError>>()?;
+        return done(engine, MemberRun { results, way });
     }
     let parted = way != MemberWay::Members;
     let mut given = Vec::new();
@@ -119,9 +119,21 @@ pub fn run(
     }
     let pure = parted;
     let values = execute_with(engine, &chosen, &setting.teams, (given, pure))?;
-    let results = homes.into_iter().zip(values).map(|(home, tile)| MemberResult { home, tile });
-    let results = results.collect();
+    let results = entry.results.iter().zip(values).map(|(ty, (lengths, tile))| {
+        let home = home(&with_lengths(ty, lengths), (setting, ranks), false)?;
+        Ok(MemberResult { home, tile })
+    });
+    let results = results.collect::<Result<_, MemberRunError>>()?;
     done(engine, MemberRun { results, way })
+}
+
+/// A type whose open lengths are these.
+fn with_lengths(ty: &Type, lengths: Option<Vec<usize>>) -> Type {
+    let mut ty = ty.clone();
+    if let (Type::Array(array), Some(lengths)) = (&mut ty, lengths) {
+        array.shape = lengths.into_iter().map(Some).collect();
+    }
+    ty
 }
 
 /// The end: ranks that are done hear of those that failed.
@@ -228,27 +240,30 @@ fn bound(
     }
 }
 
-/// The elements of the results of a program in their default partition.
+/// The elements of the results of a program in their default partition, with the lengths of whole
+/// arrays where the results say them.
+#[allow(clippy::type_complexity, reason = "lengths beside elements")]
 fn execute_with(
     engine: &mut Engine,
     program: &Program,
     teams: &BTreeMap<String, Vec<Rank>>,
     (arguments, pure): (Vec<MemberValue>, bool),
-) -> Result<Vec<Tile>, MemberRunError> {
-    let values = executed(engine, program, teams, (arguments, pure), &mut |machine, values| {
+) -> Result<Vec<(Option<Vec<usize>>, Tile)>, MemberRunError> {
+    executed(engine, program, teams, (arguments, pure), &mut |machine, values| {
         let mut tiles = Vec::new();
         for value in values {
-            let array = match value {
-                MemberValue::Local(array) => array,
-                MemberValue::Parts(array) => machine.default_rows(&array)?,
-                MemberValue::Number(scalar) => number_array(&scalar)?,
+            let (lengths, array) = match value {
+                MemberValue::Local(array) => (None, array),
+                MemberValue::Parts(array) => {
+                    (Some(array.shape.clone()), machine.default_rows(&array)?)
+                }
+                MemberValue::Number(scalar) => (None, number_array(&scalar)?),
                 MemberValue::Handle => return Err(OperationFault::Unset),
             };
-            tiles.push(Tile::clone(&array.tile()));
+            tiles.push((lengths, Tile::clone(&array.tile())));
         }
         Ok(tiles)
-    });
-    values
+    })
 }
 
 /// Executes the entry function of a program as it stands, on this rank. Arguments that are memories
