@@ -119,8 +119,6 @@ pub enum MemberError {
     Shapes,
     /// No element is the least of its type.
     NoLeast,
-    /// A mean of complex numbers.
-    ComplexMean,
     /// An element of complex numbers is read.
     Complex,
 }
@@ -179,7 +177,6 @@ impl fmt::Display for MemberError {
             Self::NoDistributedOperand => f.write_str("got no distributed array with the rows of the result"),
             Self::Shapes => f.write_str("got arrays of different shapes"),
             Self::NoLeast => f.write_str("got elements of which none is the least"),
-            Self::ComplexMean => f.write_str("got complex numbers, expected real ones for a mean"),
             Self::Complex => f.write_str("got complex numbers, expected real ones"),
         }
     }
@@ -250,7 +247,6 @@ mod tests {
             (E::NoDistributedOperand, "got no distributed array with the rows of the result"),
             (E::Shapes, "got arrays of different shapes"),
             (E::NoLeast, "got elements of which none is the least"),
-            (E::ComplexMean, "got complex numbers, expected real ones for a mean"),
             (E::Complex, "got complex numbers, expected real ones"),
             (
                 E::Places { rows: 2, places: 3 },

@@ -9,10 +9,11 @@
 //!   sum(a)      ->     p = sum(owned rows)     m[] = p     allreduce(m)     copy of m[]
 //! ```
 //!
-//! Members without rows bring the neutral element. Sums of floats are rounded once per member and
-//! as often as the runtime adds.
+//! Members without rows bring the neutral element. The runtime rounds sums and products of floats
+//! once: memory that holds a reduction of rows stands for these rows. A mean is such a sum divided by
+//! the number of elements (`count`), with one rounding for both.
 
-use pantile_lanes::{Binary, DType, Scalar};
+use pantile_lanes::{DType, Scalar};
 
 use super::MemberError;
 use super::held::{Held, rows_slice};
@@ -27,7 +28,7 @@ fn steps(reduction: Reduction) -> Option<(Reduction, Reduction)> {
     use Reduction as R;
     Some(match reduction {
         R::Sum | R::Prod | R::Max | R::Min | R::Any | R::All => (reduction, reduction),
-        R::Mean => (R::Sum, R::Sum),
+        R::Mean => (R::Sum, R::Mean),
         R::CountNonZero | R::Norm1 => (reduction, R::Sum),
         R::NormInf => (R::NormInf, R::Max),
         _ => return None,
@@ -162,28 +163,9 @@ impl Lower<'_> {
             self.to.one(op, vec![rows], ty)
         };
         let named = if then == reduction.function { reduction } else { then.into() };
-        let mut value = self.all_reduced(partial, &made, &shape, (named, team(array)));
-        if reduction.function == Reduction::Mean {
-            value = self.divided(operation, value, &made, count)?;
-        }
+        let count = (then == Reduction::Mean).then_some(count);
+        let value = self.all_reduced(partial, &made, &shape, (named, team(array), count));
         self.put(operation, value, &made, &shape)
-    }
-
-    /// A mean from a sum.
-    fn divided(
-        &mut self,
-        operation: &Operation,
-        value: Value,
-        made: &ArrayType,
-        count: usize,
-    ) -> Result<Value, PassError> {
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
-        let Some(count) = scalars::convert(&Scalar::of(count), made.dtype()) else {
-            return self.refuse(operation, MemberError::ComplexMean);
-        };
-        let count = self.constant(count);
-        let ty = self.to.function.ty(value).clone();
-        Ok(self.to.one(Op::Binary(Binary::Divide.into()), vec![value, count], ty))
     }
 
     /// What everybody has now becomes the result.
@@ -228,7 +210,7 @@ impl Lower<'_> {
         &mut self,
         partial: Value,
         (array, shape): (&ArrayType, &[usize]),
-        (reduction, team): (crate::Named<Reduction>, Attribute),
+        (reduction, team, count): (crate::Named<Reduction>, Attribute, Option<usize>),
     ) -> Value {
         let dims = shape.iter().copied().map(Some).collect();
         let memory = self.memory(Type::MemRef(dims, array.element));
@@ -239,7 +221,10 @@ impl Lower<'_> {
         let place = self.to.place.clone();
         self.to.push(Operation::new(op, vec![partial, cells], Vec::new()).at(place.clone()));
         let op = Op::AllReduce { reduction, team: Some(team) };
-        self.to.push(Operation::new(op, vec![memory], Vec::new()).at(place));
+        let mut reduce = Operation::new(op, vec![memory], Vec::new()).at(place);
+        let count = count.and_then(|count| i64::try_from(count).ok());
+        reduce.attributes.extend(count.map(|n| ("count".to_owned(), Attribute::int(n))));
+        self.to.push(reduce);
         self.to.one(Op::FromMemRef, vec![memory], ty)
     }
 
@@ -248,7 +233,7 @@ impl Lower<'_> {
         partial: Value,
         array: &ArrayType,
         shape: &[usize],
-        how: (crate::Named<Reduction>, Attribute),
+        how: (crate::Named<Reduction>, Attribute, Option<usize>),
     ) -> Value {
         let shown = self.over_team(partial, (array, shape), how);
         self.to.one(Op::Copy, vec![shown], local_type(array, shape))
@@ -289,7 +274,7 @@ impl Lower<'_> {
         let (rows, range) = self.share(operation, &held, &array)?;
         let nothing = self.constant(nothing);
         let value = self.own_element(operation, (rows, &range), &indices, nothing)?;
-        let shown = self.over_team(value, (&array_of_one(&array), &[]), (how.into(), team(&array)));
+        let shown = self.over_team(value, (&array_of_one(&array), &[]), (how.into(), team(&array), None));
         let value = self.to.one(Op::Load, vec![shown], ty);
         self.to.replace(result, value);
         Ok(())
