@@ -209,6 +209,25 @@ fn home(
     }
 }
 
+/// What a program with distributed arrays gets for an argument on a rank: for [`execute`]. `tile` has
+/// the elements that the rank owns.
+///
+/// # Errors
+/// A tile of another length, or lengths that are not known.
+pub fn argument(
+    ty: &Type,
+    tile: &Tile,
+    setting: &MemberSetting,
+    (ranks, rank): (usize, Rank),
+) -> Result<MemberValue, MemberRunError> {
+    bound(ty, tile, (setting, ranks, rank), true).map_err(|fault| MemberRunError::Operation {
+        rank,
+        op: "func.func",
+        place: pantile_ir::Place::default(),
+        fault: Box::new(fault),
+    })
+}
+
 /// What a function gets for an argument.
 fn bound(
     ty: &Type,

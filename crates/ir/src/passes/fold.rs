@@ -176,9 +176,14 @@ impl Fold {
         let dtype = made.dtype();
         let found = match (&operation.op, known.as_deref()) {
             (Op::Create { value: true }, _) => {
-                let value = operation.operands.last();
-                if let Some(scalar) = value.and_then(|value| self.facts.scalar(*value)) {
-                    self.filled.insert(result, scalar);
+                let value = operation.operands.last().and_then(|value| self.facts.scalar(*value));
+                // The element is the value in the type of the array.
+                let element = value.and_then(|value| match value.dtype() == made.dtype() {
+                    true => Some(value),
+                    false => scalars::convert(&value, made.dtype()),
+                });
+                if let Some(element) = element {
+                    self.filled.insert(result, element);
                 }
                 return false;
             }

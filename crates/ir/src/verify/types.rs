@@ -79,7 +79,9 @@ fn parts(array: &ArrayType, local: &LocalParts) -> Vec<String> {
     // What is not known counts as nothing: the known ones alone must fit.
     let at = |axis: usize| u128::try_from(local.offsets[axis].unwrap_or(0)).unwrap_or(0);
     let rows: u128 = local.parts.iter().filter_map(|part| part[0]).map(|n| n as u128).sum();
-    let mut ends = vec![at(0) + rows];
+    // The place of no rows says nothing: a member asks for none behind the end.
+    let none = local.parts.iter().all(|part| part[0] == Some(0));
+    let mut ends = vec![if none { 0 } else { at(0) + rows }];
     for axis in 1..ndim {
         let lengths: Vec<usize> =
             local.parts.iter().filter(|part| holds(part)).filter_map(|part| part[axis]).collect();

@@ -32,12 +32,24 @@ pub(crate) fn check(
     expected: &Array,
     rank: usize,
 ) -> Result<(), String> {
-    let (home, tile) = (&result.home, &result.tile);
+    check_tile(&result.tile, &result.home, expected, rank)
+}
+
+/// The elements of a rank must be those of an array.
+pub(crate) fn check_tile(
+    tile: &Tile,
+    home: &pantile_geometry::Distribution,
+    expected: &Array,
+    rank: usize,
+) -> Result<(), String> {
     if (tile.dtype(), home.shape()) != (expected.dtype, &expected.shape[..]) {
         let (dtype, shape) = (tile.dtype(), home.shape());
         return Err(format!("got {dtype} {shape:?}, not {} {:?}", expected.dtype, expected.shape));
     }
     let Some(owned) = home.owned_elements(rank) else { return Ok(()) };
+    if tile.len() != owned.len() {
+        return Err(format!("rank {rank}: got {} elements, expected {}", tile.len(), owned.len()));
+    }
     let size = tile.dtype().bytes();
     for (number, value) in expected.data.iter().enumerate() {
         let Some(at) = owned.local(number) else { continue };
@@ -47,6 +59,37 @@ pub(crate) fn check(
         }
     }
     Ok(())
+}
+
+/// Elements of any type: small numbers, and some that are not.
+pub(crate) fn random_array(
+    rng: &mut pantile_testkit::Rng,
+    dtype: pantile_lanes::DType,
+    shape: &[usize],
+) -> Array {
+    use pantile_ir::reference::cast;
+    use pantile_lanes::{DType, Scalar};
+    let mut one = || {
+        let number = rng.range(-40, 40);
+        match dtype {
+            DType::Bool => Scalar::of(number > 0),
+            DType::F32 | DType::F64 | DType::C64 | DType::C128 => {
+                #[allow(clippy::cast_precision_loss, reason = "small numbers")]
+                let number = number as f64 / 7.0;
+                let number = match rng.below(12) {
+                    0 => -0.0,
+                    1 => f64::INFINITY,
+                    2 => 1e30 * number,
+                    3 => 1e-30 * number,
+                    _ => number,
+                };
+                cast(Scalar::of(number), dtype)
+            }
+            _ => cast(Scalar::of(number), dtype),
+        }
+    };
+    let data = (0..shape.iter().product()).map(|_| one()).collect();
+    Array { dtype, shape: shape.to_vec(), data }
 }
 
 /// Runs a program on threads; on every rank the result of `look`, or the error.

@@ -1,4 +1,5 @@
 //! Programs of members, executed: what they give, and what they refuse.
 
 mod common;
+mod levels;
 mod random;

@@ -336,7 +336,10 @@ impl Lower<'_> {
         else {
             return self.refuse(operation, MemberError::UnknownOrNoLengths);
         };
-        let held = self.held_of(operation, of)?;
+        let mut held = self.held_of(operation, of)?;
+        if held.local.everywhere {
+            self.to_owner(&mut held, &from);
+        }
         let local = self.local_of(operation, result)?;
         let owned = self.part(&held, 1, &from);
         let mut operands = vec![owned];
