@@ -63,4 +63,4 @@ pub use error::{MemberRunError, OperationFault};
 pub use held::{MemberValue, PartLayout, PartedArray};
 pub use local::LocalArray;
 pub use make::{PASSES, PassError, in_teams, member_program};
-pub use run::{MemberResult, MemberRun, MemberSetting, MemberWay, argument, argument_homes, execute, run};
+pub use run::{MemberResult, MemberRun, MemberSetting, MemberWay, argument, argument_homes, execute, result_types, run};

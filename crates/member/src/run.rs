@@ -73,6 +73,12 @@ pub fn argument_homes(
     of.collect()
 }
 
+/// The types of the results that [`run`] gives, with the lengths that are known.
+#[must_use]
+pub fn result_types(program: &Program, setting: &MemberSetting) -> Vec<Type> {
+    prepared(program, setting).entry().map(|entry| entry.results.clone()).unwrap_or_default()
+}
+
 /// Runs a program: makes the program of this rank by the passes, and executes it. `arguments` are the
 /// elements that this rank owns of them, as [`argument_homes`] says. Collective.
 ///

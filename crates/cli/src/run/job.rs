@@ -8,6 +8,7 @@ use pantile::npy::{NpyError, NpyFile};
 use pantile::program::{CompiledProgram, RunCost};
 use pantile::spmd::RankContext;
 use pantile_engine::{Event, Tile};
+use pantile_geometry::Distribution;
 
 use super::results::Outputs;
 use super::trace::{self, Watcher};
@@ -35,6 +36,11 @@ pub(super) fn note(cost: &RunCost, ranks: usize, backend: &str) -> String {
     )
 }
 
+/// Where the results of a program live.
+pub(super) fn homes(program: &CompiledProgram) -> Vec<Distribution> {
+    (0..program.executable().results.len()).map(|at| program.result(at).clone()).collect()
+}
+
 impl Job {
     /// Runs the program on one rank; rank 0 gives the text of the results, and what they took.
     pub(super) fn run(&self, context: &RankContext) -> Result<Option<(String, RunCost)>> {
@@ -60,7 +66,7 @@ impl Job {
             let events = watcher.text(rank, self.trace.is_some());
             trace::write(&mut engine, path, &events)?;
         }
-        let text = self.outputs.finish(&mut engine, &self.program, &results)?;
+        let text = self.outputs.finish(&mut engine, &homes(&self.program), &results)?;
         Ok((rank == 0).then_some((text, cost)))
     }
 }

@@ -11,6 +11,7 @@
 mod device;
 mod failures;
 mod job;
+mod member;
 mod memory;
 mod remote;
 mod results;
@@ -71,6 +72,10 @@ pub(crate) struct Arguments {
     /// Write a result into a file: y=result.npy, or by position, 0=result.npy
     #[arg(long = "out", value_name = "NAME=FILE", value_parser = program::parse_pair)]
     outputs: Vec<(String, String)>,
+    /// Each rank makes a program of its own by the passes `distribute`, `coalesce`, `cores`, `member` and
+    /// `overlap`, and executes that; with the same results
+    #[arg(long, conflicts_with_all = ["cluster", "progress", "trace", "fast", "steps_per_exchange"])]
+    member: bool,
     /// Refuse programs that ask for a device other than the CPU
     #[arg(long)]
     strict_device: bool,
@@ -115,12 +120,17 @@ impl From<BackendArgument> for Backend {
 pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let program = program::read(&arguments.options.path)?;
     let notes = device::check(&program, arguments.strict_device)?;
-    if let Some(address) = arguments.target.address(arguments.backend.is_some()) {
+    // Members are ranks of this process, or of its job.
+    let here_only = arguments.backend.is_some() || arguments.member;
+    if let Some(address) = arguments.target.address(here_only) {
         return remote::run(arguments, &program, &address, notes);
     }
     let launch =
         arguments.launch(arguments.backend.map(Backend::from), arguments.options.asked_ranks())?;
     let bound = bind(arguments, &program)?;
+    if arguments.member {
+        return member::here(arguments, bound, &launch, notes);
+    }
     here(arguments, bound, &launch, notes)
 }
 
@@ -184,7 +194,12 @@ fn compile(
     let mut setting = options.setting(ranks, Some(bound.types.clone()))?;
     setting.looks = looks;
     let mut program = CompiledProgram::compile(bound.program.clone(), setting.clone())?;
-    let mut outputs = Outputs::new(&bound.program, &program, outputs)?;
+    let executable = program.executable();
+    let shapes = executable.results.iter().map(|(slot, _)| {
+        let slot = &executable.slots[slot.index()];
+        (slot.home.shape().to_vec(), slot.dtype)
+    });
+    let mut outputs = Outputs::new(&bound.program, shapes, outputs)?;
     if let Some(more) = outputs.with_sums(&bound.program) {
         program = CompiledProgram::compile(more, setting)?;
     }

@@ -65,7 +65,7 @@ pub(super) fn run(
     let (tiles, cost) = program.run_on(
         &mut executor,
         |at, rank| Ok::<_, Error>(files[at].tile(program.argument(at), rank)?),
-        |at, rank| outputs.wants(&program, at, rank),
+        |at, rank| outputs.wants(program.result(at), at, rank),
     )?;
     let traffic = executor.traffic().unwrap_or_default();
     // Sessions are not kept longer than they are needed.
@@ -109,7 +109,7 @@ fn fetched(program: &CompiledProgram, outputs: &Outputs) -> u128 {
     let wanted = |(at, rank): (usize, usize)| {
         let (slot, _) = executable.results[at];
         let owned = program.result(at).owned_elements(rank).map_or(0, |owned| owned.len());
-        match outputs.wants(program, at, rank) {
+        match outputs.wants(program.result(at), at, rank) {
             true => owned * executable.slots[slot.index()].dtype.bytes(),
             false => 0,
         }
@@ -122,8 +122,9 @@ fn fetched(program: &CompiledProgram, outputs: &Outputs) -> u128 {
 /// Writes and prints what was fetched as if it had been computed by so many threads.
 fn finish(program: &CompiledProgram, outputs: &Outputs, tiles: &[Vec<Tile>]) -> Result<String> {
     let launch = Launch::threads(program.executable().ranks);
+    let homes = job::homes(program);
     let results = launch.run_ranks(|rank| {
-        let text = outputs.finish(&mut rank.engine(), program, &tiles[rank.rank()])?;
+        let text = outputs.finish(&mut rank.engine(), &homes, &tiles[rank.rank()])?;
         Ok::<_, Error>((rank.rank() == 0).then_some(text))
     })?;
     failures::first(results)?.ok_or_else(|| anyhow!("rank 0 has nothing to say"))

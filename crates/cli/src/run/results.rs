@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
 use pantile::npy;
-use pantile::program::CompiledProgram;
 use pantile_comm::CollectiveSignature;
 use pantile_engine::{Engine, Tile};
-use pantile_geometry::OwnedElements;
-use pantile_ir::lower::SlotId;
+use pantile_geometry::{Distribution, OwnedElements};
 use pantile_ir::{ArrayType, Op, Operation, Program, Reduction, Type, infer};
 use pantile_lanes::DType;
 
@@ -37,24 +35,21 @@ struct ResultOutput {
 }
 
 impl Outputs {
-    /// What is asked for, for the results of an executable.
+    /// What is asked for, for results of these shapes and types.
     ///
     /// # Errors
     /// A result that does not exist, or is asked for twice.
     pub(super) fn new(
         program: &Program,
-        compiled: &CompiledProgram,
+        shapes: impl IntoIterator<Item = (Vec<usize>, DType)>,
         pairs: &[(String, String)],
     ) -> Result<Self> {
         let Some(entry) = program.entry() else { bail!("the program has no function") };
-        let (names, executable) = (result_names(entry), compiled.executable());
-        let output = |((slot, _), name): (&(SlotId, Type), &String)| {
-            let slot = &executable.slots[slot.index()];
-            let (name, shape) = (name.clone(), slot.home.shape().to_vec());
-            ResultOutput { name, shape, dtype: slot.dtype, file: None, sum: None }
+        let names = result_names(entry);
+        let output = |((shape, dtype), name): ((Vec<usize>, DType), &String)| {
+            ResultOutput { name: name.clone(), shape, dtype, file: None, sum: None }
         };
-        let mut results: Vec<ResultOutput> =
-            executable.results.iter().zip(&names).map(output).collect();
+        let mut results: Vec<ResultOutput> = shapes.into_iter().zip(&names).map(output).collect();
         for (name, file) in pairs {
             let at =
                 position(&names, name).ok_or_else(|| no_such("result", entry, name, &names))?;
@@ -112,9 +107,9 @@ impl Outputs {
         Ok(())
     }
 
-    /// True if [`Outputs::finish`] wants to see what a rank has of a result.
-    pub(super) fn wants(&self, program: &CompiledProgram, at: usize, rank: usize) -> bool {
-        let Some(owned) = first_owned(program, at, rank).filter(|owned| !owned.is_empty()) else {
+    /// True if [`Outputs::finish`] wants to see what a rank has of a result that lives there.
+    pub(super) fn wants(&self, home: &Distribution, at: usize, rank: usize) -> bool {
+        let Some(owned) = first_owned(home, rank).filter(|owned| !owned.is_empty()) else {
             return false;
         };
         match self.results.get(at) {
@@ -127,15 +122,16 @@ impl Outputs {
         }
     }
 
-    /// Writes files, and gives the text of the others on rank 0. Collective.
+    /// Writes files, and gives the text of the others on rank 0; `homes` is where results live.
+    /// Collective.
     pub(super) fn finish(
         &self,
         engine: &mut Engine,
-        program: &CompiledProgram,
+        homes: &[Distribution],
         tiles: &[Tile],
     ) -> Result<String> {
         let rank = engine.rank();
-        let owned = |at: usize| first_owned(program, at, rank);
+        let owned = |at: usize| first_owned(&homes[at], rank);
         if rank == 0 {
             for (output, path) in self.files() {
                 npy::create(path, &output.shape, output.dtype)?;
@@ -144,7 +140,7 @@ impl Outputs {
         engine.barrier()?;
         for (at, output) in self.results.iter().enumerate() {
             if let Some(path) = &output.file {
-                npy::write_owned(path, program.result(at), rank, &tiles[at])?;
+                npy::write_owned(path, &homes[at], rank, &tiles[at])?;
             }
         }
         engine.barrier()?;
@@ -173,8 +169,7 @@ impl Outputs {
 }
 
 /// What a rank owns of a result, if it is the first that owns this.
-fn first_owned(program: &CompiledProgram, at: usize, rank: usize) -> Option<OwnedElements> {
-    let home = program.result(at);
+fn first_owned(home: &Distribution, rank: usize) -> Option<OwnedElements> {
     home.owned_elements(rank).filter(|_| home.is_first_owner(rank))
 }
 
