@@ -187,7 +187,10 @@ fn agreed(
     let records = engine.gather(&call, &team, &record)?;
     let sentence = |record: &Vec<u8>| String::from_utf8_lossy(&record[1..]).into_owned();
     if let Some(rank) = records.iter().position(|record| record.first() == Some(&1)) {
-        return Err(MemberRunError::Refused { rank, sentence: sentence(&records[rank]) });
+        let refused = MemberRunError::Refused { rank, sentence: sentence(&records[rank]) };
+        // Once all ranks have come here they know the same; the first that leaves ends the world.
+        let _ = engine.barrier();
+        return Err(refused);
     }
     let first = records.iter().find(|record| !record.is_empty());
     Ok(first.map(|record| Some(sentence(record)).filter(|words| !words.is_empty())))

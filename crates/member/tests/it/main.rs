@@ -2,4 +2,6 @@
 
 mod common;
 mod levels;
+mod operations;
 mod random;
+mod refusals;

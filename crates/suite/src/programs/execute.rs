@@ -211,7 +211,7 @@ pub fn on_rank(
 }
 
 /// The row-major numbers of the elements that a rank owns, in the order of its memory.
-fn owned(home: &Distribution, rank: usize) -> impl Iterator<Item = usize> {
+pub(super) fn owned(home: &Distribution, rank: usize) -> impl Iterator<Item = usize> {
     placed(home, rank).into_iter().map(|(_, number)| number)
 }
 
@@ -258,7 +258,7 @@ fn index_of(shape: &[usize], mut number: usize) -> Vec<usize> {
 }
 
 /// These elements of an array.
-fn tile(array: &Array, numbers: &[usize]) -> Tile {
+pub(super) fn tile(array: &Array, numbers: &[usize]) -> Tile {
     fn of<T: Element>(array: &Array, numbers: &[usize]) -> Tile {
         let element = |number: &usize| array.data[*number].get::<T>().unwrap_or_default();
         Tile::from_vec(numbers.iter().map(element).collect::<Vec<T>>())
@@ -266,7 +266,7 @@ fn tile(array: &Array, numbers: &[usize]) -> Tile {
     dispatch!(array.dtype, T => of::<T>(array, numbers))
 }
 
-fn same(
+pub(super) fn same(
     tile: &Tile,
     array: &Array,
     (home, with_room): (&Distribution, bool),

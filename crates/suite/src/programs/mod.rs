@@ -12,6 +12,7 @@ pub mod generate;
 mod loops;
 mod maker;
 mod matmul;
+pub mod members;
 mod scenes;
 pub mod shrink;
 mod slices;
@@ -71,7 +72,10 @@ impl Trial {
 const PROGRAMS: usize = 12;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![Case { name: "random programs", needs: 1, body: programs }]
+    vec![
+        Case { name: "random programs", needs: 1, body: programs },
+        Case { name: "random programs by members", needs: 1, body: members::programs },
+    ]
 }
 
 /// Every rank makes the same programs and looks at what it owns itself.
