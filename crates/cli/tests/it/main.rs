@@ -10,5 +10,6 @@ mod command;
 mod common;
 mod examples;
 mod filetests;
+mod members;
 mod readme;
 mod run_memory;
