@@ -1,5 +1,7 @@
 //! What ranks have to say that failed.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Error, Result, anyhow};
 use pantile::{CommError, RankError};
 use pantile_engine::Error as EngineError;
@@ -20,6 +22,12 @@ pub(super) fn first<T>(results: Vec<Result<Option<T>, RankError<Error>>>) -> Res
     if faults.iter().any(|(_, error)| !follows(error)) {
         faults.retain(|(_, error)| !follows(error));
     }
+    // What all ranks say of the same one is said once.
+    let mut said = BTreeSet::new();
+    faults.retain(|(_, error)| {
+        let words = error.to_string();
+        !words.starts_with("rank ") || said.insert(words)
+    });
     let words = faults.iter().map(|(rank, error)| named(*rank, &error.to_string()));
     if faults.is_empty() { Ok(done) } else { Err(anyhow!(words.collect::<Vec<_>>().join("\n"))) }
 }

@@ -114,7 +114,9 @@ func.func @main() -> !v {
 }";
     let ran = run(&["--member", "-n", "2"], text);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    assert!(ran.stderr.contains("-:7:8: member of `dist.ewbin`: got 5 and 1 local rows"), "{}", ran.stderr);
+    let sentence = "error: rank 0: standard input:7:8: member of `dist.ewbin`: got 5 and 1 local rows, \
+                    expected the same ones, as `dist.repartition` brings them together\n";
+    assert_eq!(ran.stderr, sentence);
 }
 
 /// With `PANTILE_MPI_COMMAND` the command that was built with the feature `mpi`: members as processes.
