@@ -457,7 +457,9 @@ pub enum Op {
     TeamSize(Attribute),
     /// `distruntime.team_member`: gives an index.
     TeamMember(Attribute),
-    /// `distruntime.allreduce`: memref, in place.
+    /// `distruntime.allreduce`: memref, in place. Sums and products of floats are rounded once where
+    /// the memory holds a reduction of rows. A mean divides the sum of rows by `count` elements, with
+    /// one rounding for both.
     AllReduce {
         /// What is computed.
         reduction: Named<Reduction>,

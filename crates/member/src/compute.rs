@@ -113,11 +113,9 @@ impl Task<'_> {
             operands.push(value);
             match given {
                 Given::Tile(_) => function.body.arguments.push(value),
-                Given::Constant(scalar) => operations.push(Operation::new(
-                    Op::Constant(*scalar),
-                    Vec::new(),
-                    vec![value],
-                )),
+                Given::Constant(scalar) => {
+                    operations.push(Operation::new(Op::Constant(*scalar), Vec::new(), vec![value]))
+                }
             }
         }
         let results = self.results.iter().map(|ty| function.value(ty.clone())).collect();

@@ -3,14 +3,15 @@
 use pantile_ir::{Operation, Scalar};
 
 use crate::error::OperationFault;
+use crate::frame::{ValueFrame, wrong};
 use crate::held::MemberValue;
-use crate::machine::{Frame, Machine, copied, wrong};
+use crate::machine::{MemberMachine, copied};
 
-impl<'p> Machine<'p, '_> {
+impl<'p> MemberMachine<'p, '_> {
     /// `scf.for`.
     pub(crate) fn repeat(
         &mut self,
-        frame: &mut Frame<'p>,
+        frame: &mut ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<(), OperationFault> {
         let [lower, upper, step] = [0, 1, 2].map(|at| frame.index(operation, at));
@@ -34,7 +35,7 @@ impl<'p> Machine<'p, '_> {
     /// `scf.while`.
     pub(crate) fn repeat_while(
         &mut self,
-        frame: &mut Frame<'p>,
+        frame: &mut ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<(), OperationFault> {
         let [before, after] = &operation.blocks[..] else { return Err(OperationFault::NoRule) };
@@ -61,7 +62,7 @@ impl<'p> Machine<'p, '_> {
 
 /// What enters a loop: arrays of their own.
 fn entering(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
     first: usize,
 ) -> Result<Vec<MemberValue>, OperationFault> {

@@ -6,9 +6,10 @@ use pantile_geometry::slices::{RowParts, segments};
 use pantile_ir::{Op, Operation, Type};
 
 use crate::error::OperationFault;
+use crate::frame::{ValueFrame, wrong};
 use crate::held::{MemberValue, PartLayout, PartedArray, Spread};
 use crate::local::LocalArray;
-use crate::machine::{Frame, Machine, wrong};
+use crate::machine::MemberMachine;
 
 /// An operand: the same for all rows, or rows in parts.
 enum RowOperand {
@@ -16,11 +17,11 @@ enum RowOperand {
     Rows(Box<PartedArray>),
 }
 
-impl<'p> Machine<'p, '_> {
+impl<'p> MemberMachine<'p, '_> {
     /// `dist.ewuny` and `dist.ewbin`.
     pub(crate) fn elementwise(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<MemberValue, OperationFault> {
         let ty = frame.result_type(operation, 0)?;
@@ -39,7 +40,7 @@ impl<'p> Machine<'p, '_> {
     /// Each part by itself.
     fn of_parts(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         op: &Op,
     ) -> Result<MemberValue, OperationFault> {
@@ -64,7 +65,7 @@ impl<'p> Machine<'p, '_> {
     /// Rows at equal places of both operands.
     fn of_rows(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         op: &Op,
     ) -> Result<MemberValue, OperationFault> {
@@ -133,7 +134,7 @@ fn result_shape(ty: &Type, like: &PartedArray) -> Vec<usize> {
 
 /// What an operand is to a result with rows.
 fn row_operand(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
     at: usize,
 ) -> Result<RowOperand, OperationFault> {
@@ -150,7 +151,8 @@ fn row_operand(
         }
     };
     let repeated = array.shape.len() < declared.len()
-        || (array.shape.first() == Some(&1) && declared.first().copied().flatten().is_some_and(|n| n != 1))
+        || (array.shape.first() == Some(&1)
+            && declared.first().copied().flatten().is_some_and(|n| n != 1))
         || (array.is_unit() && declared.iter().any(|dim| dim.is_some_and(|n| n != 1)));
     if !repeated {
         return Ok(RowOperand::Rows(Box::new(array.clone())));
@@ -169,7 +171,8 @@ fn result_layout(operands: &[RowOperand], ty: &Type) -> Result<PartLayout, Opera
     for array in operands.iter().filter_map(RowOperand::array) {
         let stored = array.layout.stored_rows();
         let declared = ty.shape().iter();
-        alike &= declared.zip(&array.shape).all(|(dim, length)| dim.is_none_or(|dim| dim == *length));
+        alike &=
+            declared.zip(&array.shape).all(|(dim, length)| dim.is_none_or(|dim| dim == *length));
         if let Some(before) = &made {
             let one = before.stored_rows();
             let differs = one.start != stored.start && !one.is_empty();

@@ -201,10 +201,7 @@ impl fmt::Display for OperationFault {
             Self::WrongType { shape, dtype, declared, expected } => {
                 let expected = expected.map_or("no elements".to_owned(), |one| one.to_string());
                 let declared = pantile_ir::infer::shape_text(declared);
-                write!(
-                    f,
-                    "got {shape:?} of {dtype}, but the type says {declared} of {expected}"
-                )
+                write!(f, "got {shape:?} of {dtype}, but the type says {declared} of {expected}")
             }
             Self::WrongParts { got: (offset, rows), declared: (first, parts) } => {
                 let first = first.map_or("?".to_owned(), |first| first.to_string());

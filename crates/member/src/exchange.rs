@@ -11,7 +11,7 @@ use pantile_geometry::slices::{Delivery, halo_plan};
 
 use crate::error::OperationFault;
 use crate::local::LocalArray;
-use crate::machine::Team;
+use crate::machine::MemberTeam;
 
 /// A box: a range of indices for each axis.
 pub(crate) type IndexBox = Vec<Range<usize>>;
@@ -25,7 +25,7 @@ struct Request {
 /// Lists of numbers from all members, in the order of the team. Collective.
 pub(crate) fn told(
     engine: &mut Engine,
-    team: &Team,
+    team: &MemberTeam,
     (name, own): (&'static str, &[usize]),
 ) -> Result<Vec<Vec<usize>>, OperationFault> {
     let record: Vec<u8> = own.iter().flat_map(|number| (*number as u64).to_le_bytes()).collect();
@@ -41,7 +41,7 @@ pub(crate) fn told(
 /// The box `wanted`; `array` has the elements of the box `owned`. Collective in the team.
 pub(crate) fn fetched(
     engine: &mut Engine,
-    team: &Team,
+    team: &MemberTeam,
     (array, owned): (&LocalArray, &[Range<usize>]),
     wanted: &[Range<usize>],
 ) -> Result<LocalArray, OperationFault> {
@@ -119,7 +119,7 @@ fn planned(requests: &[Request]) -> Result<Vec<Delivery>, OperationFault> {
 /// Sends what others ask for, and takes what they send.
 fn travel(
     engine: &mut Engine,
-    (team, me): (&Team, usize),
+    (team, me): (&MemberTeam, usize),
     (array, made): (&LocalArray, &LocalArray),
     (requests, plan): (&[Request], &[Delivery]),
 ) -> Result<(), OperationFault> {
@@ -131,14 +131,16 @@ fn travel(
         let body = MemorySlice::copied_from(part.tile().as_bytes());
         bodies.push((team.ranks[one.target], body));
     }
-    let givers: Vec<&Delivery> =
-        plan.iter().filter(some).filter(|one| one.target == me).collect();
+    let givers: Vec<&Delivery> = plan.iter().filter(some).filter(|one| one.target == me).collect();
     let call = CollectiveSignature::here("member exchange", 2);
     let come = engine.communicator().operation(&call, |operation| {
         for (rank, body) in &bodies {
             operation.send(*rank, body)?;
         }
-        givers.iter().map(|one| operation.receive_any(team.ranks[one.source])).collect::<Result<Vec<_>, _>>()
+        givers
+            .iter()
+            .map(|one| operation.receive_any(team.ranks[one.source]))
+            .collect::<Result<Vec<_>, _>>()
     });
     for (one, bytes) in givers.into_iter().zip(come.map_err(pantile_engine::Error::from)?) {
         let target = made.rows(relative(&one.rows, &mine.wanted[0]))?;

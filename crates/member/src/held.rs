@@ -8,9 +8,10 @@ use pantile_ir::{Attribute, DistEnv, Env, LocalParts, Scalar, Type};
 
 use crate::error::OperationFault;
 use crate::local::LocalArray;
-use crate::machine::Team;
+use crate::machine::MemberTeam;
 
 /// What a value of a member's program is.
+#[allow(clippy::large_enum_variant, reason = "a program has few values at a time")]
 #[derive(Clone, Debug)]
 pub enum MemberValue {
     /// A number; an index is an `I64`.
@@ -66,10 +67,7 @@ pub(crate) enum Spread {
 
 impl PartLayout {
     /// The default partition.
-    pub(crate) fn default_of(
-        shape: &[usize],
-        team: &Team,
-    ) -> Result<Self, OperationFault> {
+    pub(crate) fn default_of(shape: &[usize], team: &MemberTeam) -> Result<Self, OperationFault> {
         let Some(me) = team.me else {
             let columns = shape.iter().skip(1).map(|length| 0..*length).collect();
             return Ok(Self { offset: 0, rows: [0; 3], columns });
@@ -142,8 +140,10 @@ impl PartedArray {
     /// All stored rows as one array.
     pub(crate) fn stored(&self) -> Result<LocalArray, OperationFault> {
         let rows = self.layout.stored_rows();
-        let some: Vec<&LocalArray> =
-            (0..3).filter(|part| self.layout.rows[*part] > 0).map(|part| &self.parts[part]).collect();
+        let some: Vec<&LocalArray> = (0..3)
+            .filter(|part| self.layout.rows[*part] > 0)
+            .map(|part| &self.parts[part])
+            .collect();
         match some[..] {
             [] => Ok(self.parts[1].clone()),
             _ => LocalArray::joined(&some, &self.layout.shape_of(rows.len())),
@@ -157,9 +157,7 @@ impl PartedArray {
             starts[*part] <= rows.start && rows.end <= starts[*part] + self.layout.rows[*part]
         });
         match inside {
-            Some(part) => {
-                self.parts[part].rows(rows.start - starts[part]..rows.end - starts[part])
-            }
+            Some(part) => self.parts[part].rows(rows.start - starts[part]..rows.end - starts[part]),
             None => self.stored()?.rows(rows),
         }
     }

@@ -45,6 +45,8 @@ mod control;
 mod elementwise;
 mod error;
 mod exchange;
+mod execute;
+mod frame;
 mod held;
 mod local;
 mod machine;
@@ -60,7 +62,10 @@ mod tasks;
 mod views;
 
 pub use error::{MemberRunError, OperationFault};
+pub use execute::execute;
 pub use held::{MemberValue, PartLayout, PartedArray};
 pub use local::LocalArray;
 pub use make::{PASSES, PassError, in_teams, member_program};
-pub use run::{MemberResult, MemberRun, MemberSetting, MemberWay, argument, argument_homes, execute, result_types, run};
+pub use run::{
+    MemberResult, MemberRun, MemberSetting, MemberWay, argument, argument_homes, result_types, run,
+};

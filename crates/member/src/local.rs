@@ -23,7 +23,7 @@ pub(crate) struct Partial {
 
 /// The elements of an array and of all its views.
 #[derive(Debug)]
-struct Cells {
+struct SharedElements {
     tile: RefCell<Rc<Tile>>,
     partial: RefCell<Option<Rc<Partial>>>,
 }
@@ -31,7 +31,7 @@ struct Cells {
 /// An array that one rank has: some elements of a memory that other arrays may see, too.
 #[derive(Clone, Debug)]
 pub struct LocalArray {
-    cells: Rc<Cells>,
+    cells: Rc<SharedElements>,
     dtype: DType,
     shape: Vec<usize>,
     places: Strided,
@@ -57,7 +57,7 @@ impl LocalArray {
             return Err(OperationFault::Shapes { got, expected });
         }
         let dtype = tile.dtype();
-        let cells = Cells { tile: RefCell::new(tile), partial: RefCell::new(None) };
+        let cells = SharedElements { tile: RefCell::new(tile), partial: RefCell::new(None) };
         let (shape, places) = (shape.to_vec(), Strided::dense(shape));
         Ok(Self { cells: Rc::new(cells), dtype, shape, places })
     }

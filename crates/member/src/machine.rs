@@ -4,39 +4,31 @@ use std::collections::BTreeMap;
 
 use pantile_comm::Rank;
 use pantile_engine::Engine;
-use pantile_ir::{
-    Attribute, Block, Function, Op, Operation, Place, Program, Scalar, Type, Value,
-};
+use pantile_ir::{Attribute, Block, Op, Operation, Place, Program, Scalar};
 
 use crate::compute::{TaskRunner, own_world};
 use crate::error::OperationFault;
+use crate::frame::{ValueFrame, wrong};
 use crate::held::{MemberValue, PartedArray};
-use crate::local::LocalArray;
 
 /// The ranks of a team, and which of them this is.
 #[derive(Clone, Debug)]
-pub(crate) struct Team {
+pub(crate) struct MemberTeam {
     pub(crate) ranks: Vec<Rank>,
     /// Nothing if this rank is not of the team: it has no rows then.
     pub(crate) me: Option<usize>,
     pub(crate) name: String,
 }
 
-impl Team {
+impl MemberTeam {
     /// The place of this rank.
     pub(crate) fn member(&self) -> Result<usize, OperationFault> {
         self.me.ok_or_else(|| OperationFault::NotInTeam { team: self.name.clone() })
     }
 }
 
-/// A function while it runs.
-pub(crate) struct Frame<'p> {
-    function: &'p Function,
-    values: Vec<Option<MemberValue>>,
-}
-
 /// A program of one member while it runs.
-pub(crate) struct Machine<'p, 'e> {
+pub(crate) struct MemberMachine<'p, 'e> {
     pub(crate) program: &'p Program,
     pub(crate) engine: &'e mut Engine,
     pub(crate) teams: &'e BTreeMap<String, Vec<Rank>>,
@@ -51,132 +43,7 @@ pub(crate) struct Machine<'p, 'e> {
     pub(crate) at: (&'static str, Place),
 }
 
-impl<'p> Frame<'p> {
-    pub(crate) fn new(function: &'p Function) -> Self {
-        Self { function, values: vec![None; function.values.len()] }
-    }
-
-    pub(crate) fn ty(&self, value: Value) -> &'p Type {
-        self.function.ty(value)
-    }
-
-    /// The declared type of a result.
-    pub(crate) fn result_type(
-        &self,
-        operation: &Operation,
-        at: usize,
-    ) -> Result<&'p Type, OperationFault> {
-        let value = operation.results.get(at).ok_or(OperationFault::NoRule)?;
-        Ok(self.ty(*value))
-    }
-
-    /// Gives a value what it is, which has to be what its type says.
-    pub(crate) fn set(&mut self, value: Value, held: MemberValue) -> Result<(), OperationFault> {
-        let ty = self.ty(value);
-        let held = match (held, ty) {
-            // An array without axes is an element, and an element such an array.
-            (MemberValue::Number(scalar), Type::Array(_)) => {
-                MemberValue::Local(number_array(&scalar)?)
-            }
-            (held, _) => held,
-        };
-        held.check(ty)?;
-        self.values[value.index()] = Some(held);
-        Ok(())
-    }
-
-    pub(crate) fn set_all(
-        &mut self,
-        values: &[Value],
-        held: Vec<MemberValue>,
-    ) -> Result<(), OperationFault> {
-        if values.len() != held.len() {
-            let (got, expected) = (vec![held.len()], vec![values.len()]);
-            return Err(OperationFault::Shapes { got, expected });
-        }
-        values.iter().zip(held).try_for_each(|(value, held)| self.set(*value, held))
-    }
-
-    /// What a value is.
-    pub(crate) fn get(&self, value: Value) -> Result<&MemberValue, OperationFault> {
-        self.values.get(value.index()).and_then(Option::as_ref).ok_or(OperationFault::Unset)
-    }
-
-    /// What an operand is.
-    pub(crate) fn operand(
-        &self,
-        operation: &Operation,
-        at: usize,
-    ) -> Result<&MemberValue, OperationFault> {
-        self.get(*operation.operands.get(at).ok_or(OperationFault::Unset)?)
-    }
-
-    /// The local array that an operand is.
-    pub(crate) fn local(
-        &self,
-        operation: &Operation,
-        at: usize,
-    ) -> Result<LocalArray, OperationFault> {
-        match self.operand(operation, at)? {
-            MemberValue::Local(array) => Ok(array.clone()),
-            MemberValue::Number(scalar) => number_array(scalar),
-            other => Err(wrong(at, other, "a local array")),
-        }
-    }
-
-    /// The distributed array that an operand is.
-    pub(crate) fn parts(
-        &self,
-        operation: &Operation,
-        at: usize,
-    ) -> Result<PartedArray, OperationFault> {
-        match self.operand(operation, at)? {
-            MemberValue::Parts(array) => Ok(array.clone()),
-            other => Err(wrong(at, other, "a distributed array")),
-        }
-    }
-
-    /// The whole number that an operand is.
-    pub(crate) fn index(&self, operation: &Operation, at: usize) -> Result<i64, OperationFault> {
-        let held = self.operand(operation, at)?;
-        let found = match held {
-            MemberValue::Number(scalar) => scalar.get::<i64>(),
-            _ => None,
-        };
-        found.ok_or_else(|| wrong(at, held, "an index"))
-    }
-
-    /// Lengths and offsets that operands are.
-    pub(crate) fn counts(
-        &self,
-        operation: &Operation,
-        range: std::ops::Range<usize>,
-    ) -> Result<Vec<usize>, OperationFault> {
-        let count = |at: usize| count(self.index(operation, at)?);
-        range.map(count).collect()
-    }
-}
-
-/// A number that counts something.
-pub(crate) fn count(got: i64) -> Result<usize, OperationFault> {
-    usize::try_from(got).map_err(|_| OperationFault::Number { got, expected: "0 or more" })
-}
-
-/// An array without axes.
-pub(crate) fn number_array(scalar: &Scalar) -> Result<LocalArray, OperationFault> {
-    let tile = pantile_engine::Tile::from_bytes(scalar.dtype(), scalar.as_bytes());
-    LocalArray::new(&[], tile.ok_or(OperationFault::Unset)?)
-}
-
-pub(crate) fn wrong(
-    at: usize,
-    held: &MemberValue,
-    expected: &'static str,
-) -> OperationFault {
-    OperationFault::Operand { at, got: held.kind(), expected }
-}
-
-impl<'p, 'e> Machine<'p, 'e> {
+impl<'p, 'e> MemberMachine<'p, 'e> {
     pub(crate) fn new(
         program: &'p Program,
         engine: &'e mut Engine,
@@ -190,18 +57,18 @@ impl<'p, 'e> Machine<'p, 'e> {
     }
 
     /// A team, and the place of this rank in it.
-    pub(crate) fn team(&self, team: &Attribute) -> Team {
+    pub(crate) fn team(&self, team: &Attribute) -> MemberTeam {
         let name = team.team_name();
         let all = || (0..self.engine.size()).collect();
         let ranks: Vec<Rank> = self.teams.get(&name).cloned().unwrap_or_else(all);
         let rank = self.engine.rank();
-        Team { me: ranks.iter().position(|one| *one == rank), ranks, name }
+        MemberTeam { me: ranks.iter().position(|one| *one == rank), ranks, name }
     }
 
     /// What the end of a block hands on.
     pub(crate) fn block(
         &mut self,
-        frame: &mut Frame<'p>,
+        frame: &mut ValueFrame<'p>,
         block: &'p Block,
     ) -> Result<Vec<MemberValue>, OperationFault> {
         for operation in &block.operations {
@@ -217,7 +84,7 @@ impl<'p, 'e> Machine<'p, 'e> {
 
     fn operation(
         &mut self,
-        frame: &mut Frame<'p>,
+        frame: &mut ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<(), OperationFault> {
         match &operation.op {
@@ -243,7 +110,7 @@ impl<'p, 'e> Machine<'p, 'e> {
     /// The results of an operation that changes nothing.
     fn results(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<Vec<MemberValue>, OperationFault> {
         let one = |held: Result<MemberValue, OperationFault>| held.map(|held| vec![held]);
@@ -269,13 +136,13 @@ impl<'p, 'e> Machine<'p, 'e> {
             Op::Repartition { .. } if self.pure => one(copied(frame.operand(operation, 0)?)),
             Op::Repartition { request } => one(self.repartition(frame, operation, *request)),
             Op::Subview(slice) => one(self.view(frame, operation, (slice, false))),
-            Op::DistSubview { slice, target } => {
-                one(self.view(frame, operation, (slice, *target)))
-            }
+            Op::DistSubview { slice, target } => one(self.view(frame, operation, (slice, *target))),
             Op::ExtractSlice(slice) => {
                 one(self.view(frame, operation, (slice, false)).and_then(|view| copied(&view)))
             }
-            Op::DistUnary(_) | Op::DistBinary(_) if !self.pure => one(self.elementwise(frame, operation)),
+            Op::DistUnary(_) | Op::DistBinary(_) if !self.pure => {
+                one(self.elementwise(frame, operation))
+            }
             Op::GetHalo { team, .. } => self.get_halo(frame, operation, team),
             Op::CopyReshape { team } => self.copy_reshape(frame, operation, team),
             Op::CopyPermute { team, axes } => self.copy_permute(frame, operation, team, axes),
@@ -312,7 +179,7 @@ pub(crate) fn copied(held: &MemberValue) -> Result<MemberValue, OperationFault> 
     })
 }
 
-fn dim(frame: &Frame<'_>, operation: &Operation) -> Result<MemberValue, OperationFault> {
+fn dim(frame: &ValueFrame<'_>, operation: &Operation) -> Result<MemberValue, OperationFault> {
     let axis = frame.index(operation, 1)?;
     let shape = match frame.operand(operation, 0)? {
         MemberValue::Local(array) => array.shape().to_vec(),
@@ -325,7 +192,7 @@ fn dim(frame: &Frame<'_>, operation: &Operation) -> Result<MemberValue, Operatio
     Ok(MemberValue::Number(Scalar::of(length)))
 }
 
-fn to_tensor(frame: &Frame<'_>, operation: &Operation) -> Result<MemberValue, OperationFault> {
+fn to_tensor(frame: &ValueFrame<'_>, operation: &Operation) -> Result<MemberValue, OperationFault> {
     let array = match frame.operand(operation, 0)? {
         MemberValue::Parts(array) => array.parts[1].copy()?,
         _ => frame.local(operation, 0)?.copy()?,

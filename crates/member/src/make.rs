@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use pantile_comm::Rank;
 use pantile_ir::passes::{self, Member, MemberError};
 use pantile_ir::{
-    ArrayType, Attribute, Block, DistEnv, Env, Function, Index, Op, Operation, Program, Slice, Type,
-    Value,
+    ArrayType, Attribute, Block, DistEnv, Env, Function, Index, Op, Operation, Program, Slice,
+    Type, Value,
 };
 
 pub use pantile_ir::passes::PassError;
@@ -120,9 +120,9 @@ fn simpler(function: &mut Function, block: Block) -> Block {
         let blocks = std::mem::take(&mut operation.blocks);
         operation.blocks = blocks.into_iter().map(|inner| simpler(function, inner)).collect();
         let arrays = operation.operands.iter().chain(&operation.results);
-        let mut teams = arrays.filter_map(|value| function.ty(*value).as_array()).map(|array| {
-            array.dist_env().filter(|_| array.ndim() > 0).map(|env| env.team.clone())
-        });
+        let mut teams = arrays
+            .filter_map(|value| function.ty(*value).as_array())
+            .map(|array| array.dist_env().filter(|_| array.ndim() > 0).map(|env| env.team.clone()));
         let first = teams.next().flatten();
         let same = first.is_some() && teams.all(|team| team == first);
         if same {

@@ -4,14 +4,15 @@ use pantile_ir::passes::scalars;
 use pantile_ir::{Op, Operation, Scalar, Type};
 
 use crate::error::OperationFault;
+use crate::frame::ValueFrame;
 use crate::held::MemberValue;
-use crate::machine::{Frame, Machine};
+use crate::machine::MemberMachine;
 
-impl<'p> Machine<'p, '_> {
+impl<'p> MemberMachine<'p, '_> {
     /// `arith.*`: a number made of numbers.
     pub(crate) fn number(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<MemberValue, OperationFault> {
         let of: Option<Vec<Scalar>> = (0..operation.operands.len())

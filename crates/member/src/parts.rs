@@ -7,13 +7,14 @@ use pantile_ir::{Operation, Type};
 
 use crate::error::OperationFault;
 use crate::exchange::{fetched, told};
+use crate::frame::{ValueFrame, wrong};
 use crate::held::{MemberValue, PartLayout, PartedArray, Spread, team_of};
 use crate::local::LocalArray;
-use crate::machine::{Frame, Machine, copied, wrong};
+use crate::machine::{MemberMachine, copied};
 
 /// `init_dist_array`: offsets and parts become one array.
 pub(crate) fn bound(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
 ) -> Result<MemberValue, OperationFault> {
     let ty = frame.result_type(operation, 0)?;
@@ -32,7 +33,10 @@ pub(crate) fn bound(
     let layout = layout_of(&offsets, &shapes, ty)?;
     let known: Option<Vec<usize>> = ty.shape().iter().copied().collect();
     let Some(shape) = known else {
-        return Err(OperationFault::Number { got: -1, expected: "known lengths of the whole array" });
+        return Err(OperationFault::Number {
+            got: -1,
+            expected: "known lengths of the whole array",
+        });
     };
     let dtype = owned.dtype();
     let parts = [left, owned, right];
@@ -41,7 +45,14 @@ pub(crate) fn bound(
         let got = i64::try_from(end).unwrap_or(i64::MAX);
         return Err(OperationFault::Number { got, expected: "rows within the whole array" });
     }
-    Ok(MemberValue::Parts(PartedArray { shape, dtype, team, layout, parts, spread: Spread::Unknown }))
+    Ok(MemberValue::Parts(PartedArray {
+        shape,
+        dtype,
+        team,
+        layout,
+        parts,
+        spread: Spread::Unknown,
+    }))
 }
 
 /// Left halo, owned part and right halo; a single part has no halos.
@@ -83,7 +94,7 @@ fn layout_of(
 
 /// `parts_of`: left halo, owned part and right halo.
 pub(crate) fn parts_of(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
 ) -> Result<Vec<MemberValue>, OperationFault> {
     if let MemberValue::Local(array) = frame.operand(operation, 0)? {
@@ -95,9 +106,8 @@ pub(crate) fn parts_of(
         // The declared shape of an empty part may be any.
         let declared = frame.result_type(operation, at)?.shape();
         let shape: Option<Vec<usize>> = declared.iter().copied().collect();
-        let empty = shape.filter(|shape| {
-            part.shape().contains(&0) && shape.first() == part.shape().first()
-        });
+        let empty = shape
+            .filter(|shape| part.shape().contains(&0) && shape.first() == part.shape().first());
         made.push(MemberValue::Local(match empty {
             Some(shape) if shape.contains(&0) => part.reshaped(&shape)?,
             _ => part.clone(),
@@ -106,11 +116,11 @@ pub(crate) fn parts_of(
     Ok(made)
 }
 
-impl<'p> Machine<'p, '_> {
+impl<'p> MemberMachine<'p, '_> {
     /// `repartition`: what a member asks for, as halos around what it owns of it.
     pub(crate) fn repartition(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         request: bool,
     ) -> Result<MemberValue, OperationFault> {
@@ -123,8 +133,10 @@ impl<'p> Machine<'p, '_> {
         let ndim = array.shape.len();
         let team = self.team(&array.team);
         let wanted: Vec<Range<usize>> = if request {
-            let (offsets, sizes) =
-                (frame.counts(operation, 1..1 + ndim)?, frame.counts(operation, 1 + ndim..1 + 2 * ndim)?);
+            let (offsets, sizes) = (
+                frame.counts(operation, 1..1 + ndim)?,
+                frame.counts(operation, 1 + ndim..1 + 2 * ndim)?,
+            );
             offsets.iter().zip(&sizes).map(|(at, size)| *at..at.saturating_add(*size)).collect()
         } else if array.is_unit() {
             vec![0..1; ndim]
@@ -140,7 +152,9 @@ impl<'p> Machine<'p, '_> {
         let (offset, count) = (wanted[0].start, wanted[0].len());
         if array.spread == Spread::Everywhere {
             let rows = array.stored()?.rows(0..count.min(1))?;
-            let owned = rows.part(&[&[0..count.min(1)], &columns[..]].concat())?.copy()?;
+            let first = std::iter::once(0..count.min(1));
+            let wanted: Vec<Range<usize>> = first.chain(columns.iter().cloned()).collect();
+            let owned = rows.part(&wanted)?.copy()?;
             let layout = PartLayout { offset, rows: [0, count, 0], columns };
             let of = (&array.shape[..], &array.team);
             return Ok(MemberValue::Parts(PartedArray::plain(of, layout, owned, spread)?));
@@ -180,7 +194,8 @@ impl<'p> Machine<'p, '_> {
         let record = [layout.offset, layout.rows[0], layout.rows[1], layout.rows[2]];
         let all = told(self.engine, &team, ("member rows", &record))?;
         let (all_rows, own_rows) = (array.stored()?, layout.stored_rows());
-        let rows = if covers(&all, array.shape[0], |one| one[0] + one[1]..one[0] + one[1] + one[2]) {
+        let rows = if covers(&all, array.shape[0], |one| one[0] + one[1]..one[0] + one[1] + one[2])
+        {
             layout.owned_rows()
         } else if covers(&all, array.shape[0], |one| one[0]..one[0] + one[1] + one[2] + one[3]) {
             own_rows.clone()
@@ -194,11 +209,7 @@ impl<'p> Machine<'p, '_> {
 }
 
 /// True if the rows of all members are those of an array, each of them once.
-fn covers(
-    all: &[Vec<usize>],
-    length: usize,
-    rows: impl Fn(&[usize]) -> Range<usize>,
-) -> bool {
+fn covers(all: &[Vec<usize>], length: usize, rows: impl Fn(&[usize]) -> Range<usize>) -> bool {
     let mut list: Vec<Range<usize>> =
         all.iter().map(|one| rows(one)).filter(|rows| !rows.is_empty()).collect();
     list.sort_by_key(|rows| rows.start);

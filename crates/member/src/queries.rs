@@ -8,12 +8,12 @@ use pantile_geometry::slices::{
 use pantile_ir::{Op, Operation, Scalar};
 
 use crate::error::OperationFault;
+use crate::frame::{ValueFrame, count};
 use crate::held::MemberValue;
-use crate::machine::{Frame, count};
 
 /// Offsets and then sizes of the answer.
 pub(crate) fn answers(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
 ) -> Result<Vec<MemberValue>, OperationFault> {
     if operation.op == Op::LocalOffsetsOf {
@@ -60,7 +60,7 @@ fn index(number: usize) -> MemberValue {
 }
 
 fn offsets_of(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
 ) -> Result<Vec<MemberValue>, OperationFault> {
     // An array without axes has no offsets.
@@ -74,7 +74,7 @@ fn offsets_of(
 
 /// The rows of the slice that the member answers for, and all of its columns.
 fn targets(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
     ndim: usize,
 ) -> Result<Vec<Range<usize>>, OperationFault> {
@@ -90,7 +90,7 @@ fn targets(
 
 /// Lists of numbers among the operands, each with one for every axis.
 struct Numbers<'f, 'p> {
-    frame: &'f Frame<'p>,
+    frame: &'f ValueFrame<'p>,
     operation: &'f Operation,
     first: usize,
     ndim: usize,

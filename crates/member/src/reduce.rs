@@ -11,16 +11,17 @@ use pantile_ir::{ArrayType, Attribute, Op, Operation, Reduction, Scalar, Type};
 use crate::compute::{Given, Task};
 use crate::error::OperationFault;
 use crate::exchange::{fetched, told};
+use crate::frame::{ValueFrame, wrong};
 use crate::held::{MemberValue, PartLayout, PartedArray, Spread};
 use crate::local::{LocalArray, Partial};
-use crate::machine::{Frame, Machine, Team, wrong};
+use crate::machine::{MemberMachine, MemberTeam};
 use crate::tasks::{copies_env, given, needs_rows, placed};
 
-impl<'p> Machine<'p, '_> {
+impl<'p> MemberMachine<'p, '_> {
     /// `allreduce`: every member gets what is left of the memories of all.
     pub(crate) fn all_reduce(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
         (reduction, team): (Reduction, Option<&Attribute>),
     ) -> Result<(), OperationFault> {
@@ -45,7 +46,8 @@ impl<'p> Machine<'p, '_> {
         let exact = needs_rows(reduction, memory.dtype());
         let made = match partial {
             Some(partial) if exact && all.iter().all(|one| one.get(2) == Some(&1)) => {
-                let rows: Vec<usize> = all.iter().map(|one| one.get(3).copied().unwrap_or(0)).collect();
+                let rows: Vec<usize> =
+                    all.iter().map(|one| one.get(3).copied().unwrap_or(0)).collect();
                 self.reduce_rows(&partial, (reduction, &name), (&team, me, &rows))?
             }
             _ => self.reduce_memories(&memory, reduction, &team)?,
@@ -58,7 +60,7 @@ impl<'p> Machine<'p, '_> {
         &mut self,
         partial: &Partial,
         (reduction, name): (Reduction, &Attribute),
-        (team, me, counts): (&Team, usize, &[usize]),
+        (team, me, counts): (&MemberTeam, usize, &[usize]),
     ) -> Result<LocalArray, OperationFault> {
         let Op::Reduce { reduction: of_rows, axes, keepdims, correction } = partial.op.clone()
         else {
@@ -72,8 +74,7 @@ impl<'p> Machine<'p, '_> {
         let rows = &partial.rows;
         let first: usize = counts[..me].iter().sum();
         let columns = rows.shape().iter().skip(1).map(|length| 0..*length);
-        let owned: Vec<_> =
-            std::iter::once(first..first + counts[me]).chain(columns).collect();
+        let owned: Vec<_> = std::iter::once(first..first + counts[me]).chain(columns).collect();
         let mut shape = rows.shape().to_vec();
         shape[0] = counts.iter().sum();
         // Where some ranks are of no team, they do not compute: each member reduces all rows.
@@ -108,7 +109,7 @@ impl<'p> Machine<'p, '_> {
         &mut self,
         memory: &LocalArray,
         reduction: Reduction,
-        team: &Team,
+        team: &MemberTeam,
     ) -> Result<LocalArray, OperationFault> {
         use Reduction as R;
         if !matches!(reduction, R::Sum | R::Prod | R::Max | R::Min | R::Any | R::All) {
@@ -152,7 +153,7 @@ impl<'p> Machine<'p, '_> {
     /// One element of an array, for every member.
     pub(crate) fn load(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
     ) -> Result<MemberValue, OperationFault> {
         let at = frame.counts(operation, 1..operation.operands.len())?;
@@ -178,9 +179,9 @@ impl<'p> Machine<'p, '_> {
         };
         let records = self.engine.gather(&call, &ranks, &record)?;
         // From the member that owns it, else from one that has it in a halo.
-        let found = [1_u8, 0].into_iter().find_map(|owned| {
-            records.iter().find_map(|record| record.strip_prefix(&[owned]))
-        });
+        let found = [1_u8, 0]
+            .into_iter()
+            .find_map(|owned| records.iter().find_map(|record| record.strip_prefix(&[owned])));
         let scalar = found.and_then(|bytes| Scalar::from_bytes(array.dtype, bytes));
         let nobody = OperationFault::NotCovered { rows: array.shape[0] };
         Ok(MemberValue::Number(scalar.ok_or(nobody)?))

@@ -9,11 +9,13 @@ use pantile_ir::lower::{self, Setting};
 use pantile_ir::{Function, Program, Type};
 
 use crate::error::{MemberRunError, OperationFault};
+use crate::execute::{execute_with, failing};
 use crate::held::{MemberValue, PartLayout, PartedArray, Spread, team_of};
 use crate::local::LocalArray;
-use crate::machine::{Frame, Machine, Team, number_array};
+use crate::machine::MemberTeam;
 use crate::make::{
-    PASSES, PassError, has_known_results, in_teams, is_misaligned, known_lengths, member_program, versions,
+    PASSES, PassError, has_known_results, in_teams, is_misaligned, known_lengths, member_program,
+    versions,
 };
 
 /// For whom a program is run.
@@ -68,8 +70,8 @@ pub fn argument_homes(
 ) -> Result<Vec<Distribution>, MemberRunError> {
     let program = prepared(program, setting);
     let entry = program.entry().ok_or(MemberRunError::NoFunction)?;
-    let of = (entry.body.arguments.iter())
-        .map(|value| home(entry.ty(*value), (setting, ranks), true));
+    let of =
+        (entry.body.arguments.iter()).map(|value| home(entry.ty(*value), (setting, ranks), true));
     of.collect()
 }
 
@@ -209,7 +211,8 @@ fn home(
         Some(shape) => {
             let named = team_of(ty).and_then(|team| setting.teams.get(&team.team_name()));
             let named = named.or_else(|| setting.teams.values().next());
-            let team = named.filter(|_| !everywhere).cloned().unwrap_or_else(|| (0..ranks).collect());
+            let team =
+                named.filter(|_| !everywhere).cloned().unwrap_or_else(|| (0..ranks).collect());
             let mesh = Mesh::line(team.len()).and_then(|mesh| mesh.with_team(team));
             let home = mesh.and_then(|mesh| Distribution::copies(&shape, mesh));
             home.map_err(|error| MemberRunError::Home(Box::new(error)))
@@ -218,7 +221,7 @@ fn home(
     }
 }
 
-/// What a program with distributed arrays gets for an argument on a rank: for [`execute`]. `tile` has
+/// What a program with distributed arrays gets for an argument on a rank: for [`execute`](crate::execute()). `tile` has
 /// the elements that the rank owns.
 ///
 /// # Errors
@@ -255,9 +258,10 @@ fn bound(
         };
     };
     let name = team.team_name();
-    let ranks: Vec<Rank> = setting.teams.get(&name).cloned().unwrap_or_else(|| (0..ranks).collect());
+    let ranks: Vec<Rank> =
+        setting.teams.get(&name).cloned().unwrap_or_else(|| (0..ranks).collect());
     let me = ranks.iter().position(|one| *one == rank);
-    let layout = PartLayout::default_of(&shape, &Team { ranks, me, name })?;
+    let layout = PartLayout::default_of(&shape, &MemberTeam { ranks, me, name })?;
     let owned = LocalArray::new(&layout.part_shape(1), tile.clone())?;
     match parted {
         false => Ok(MemberValue::Local(owned)),
@@ -266,100 +270,4 @@ fn bound(
             Ok(MemberValue::Parts(PartedArray::plain(of, layout, owned, Spread::Default)?))
         }
     }
-}
-
-/// The elements of the results of a program in their default partition, with the lengths of whole
-/// arrays where the results say them.
-#[allow(clippy::type_complexity, reason = "lengths beside elements")]
-fn execute_with(
-    engine: &mut Engine,
-    program: &Program,
-    teams: &BTreeMap<String, Vec<Rank>>,
-    (arguments, pure): (Vec<MemberValue>, bool),
-) -> Result<Vec<(Option<Vec<usize>>, Tile)>, MemberRunError> {
-    executed(engine, program, teams, (arguments, pure), &mut |machine, values| {
-        let mut tiles = Vec::new();
-        for value in values {
-            let (lengths, array) = match value {
-                MemberValue::Local(array) => (None, array),
-                MemberValue::Parts(array) => {
-                    (Some(array.shape.clone()), machine.default_rows(&array)?)
-                }
-                MemberValue::Number(scalar) => (None, number_array(&scalar)?),
-                MemberValue::Handle => return Err(OperationFault::Unset),
-            };
-            tiles.push((lengths, Tile::clone(&array.tile())));
-        }
-        Ok(tiles)
-    })
-}
-
-/// Executes the entry function of a program as it stands, on this rank. Arguments that are memories
-/// for the runtime are made. Collective in the teams that the program names.
-///
-/// # Errors
-/// What is wrong with an operation, or what another rank says.
-pub fn execute(
-    engine: &mut Engine,
-    program: &Program,
-    teams: &BTreeMap<String, Vec<Rank>>,
-    arguments: Vec<MemberValue>,
-) -> Result<Vec<MemberValue>, MemberRunError> {
-    executed(engine, program, teams, (arguments, false), &mut |_, values| Ok(values))
-}
-
-fn executed<T>(
-    engine: &mut Engine,
-    program: &Program,
-    teams: &BTreeMap<String, Vec<Rank>>,
-    (mut arguments, pure): (Vec<MemberValue>, bool),
-    finish: &mut dyn FnMut(
-        &mut Machine<'_, '_>,
-        Vec<MemberValue>,
-    ) -> Result<T, OperationFault>,
-) -> Result<T, MemberRunError> {
-    let function = program.entry().ok_or(MemberRunError::NoFunction)?;
-    for value in function.body.arguments.iter().skip(arguments.len()) {
-        let Type::MemRef(dims, element) = function.ty(*value) else { break };
-        let shape: Vec<usize> = dims.iter().map(|dim| dim.unwrap_or(0)).collect();
-        let memory = LocalArray::zeroed(&shape, element.dtype);
-        let memory = failing(engine, ("func.func", function), memory)?;
-        arguments.push(MemberValue::Local(memory));
-    }
-    let (got, expected) = (arguments.len(), function.body.arguments.len());
-    if got != expected {
-        let error = MemberRunError::Arguments { got, expected };
-        engine.fail(None, &error);
-        return Err(error);
-    }
-    let mut machine = Machine::new(program, engine, teams, (false, pure));
-    let mut frame = Frame::new(function);
-    let made = (frame.set_all(&function.body.arguments, arguments))
-        .and_then(|()| machine.block(&mut frame, &function.body))
-        .and_then(|values| finish(&mut machine, values));
-    let at = machine.at.clone();
-    let engine = machine.engine;
-    made.map_err(|fault| failed(engine, at, fault))
-}
-
-/// The error of an operation; every other rank hears of it.
-fn failed(
-    engine: &mut Engine,
-    (op, place): (&'static str, pantile_ir::Place),
-    fault: OperationFault,
-) -> MemberRunError {
-    if let OperationFault::Engine(error) = fault {
-        return MemberRunError::Engine(error);
-    }
-    let error = MemberRunError::Operation { rank: engine.rank(), op, place, fault: Box::new(fault) };
-    engine.fail(None, &error);
-    error
-}
-
-fn failing<T>(
-    engine: &mut Engine,
-    (op, function): (&'static str, &Function),
-    of: Result<T, OperationFault>,
-) -> Result<T, MemberRunError> {
-    of.map_err(|fault| failed(engine, (op, function.place.clone()), fault))
 }

@@ -8,14 +8,15 @@ use pantile_ir::{Attribute, Operation};
 
 use crate::error::OperationFault;
 use crate::exchange::fetched;
+use crate::frame::ValueFrame;
 use crate::held::MemberValue;
-use crate::machine::{Frame, Machine};
+use crate::machine::MemberMachine;
 
-impl<'p> Machine<'p, '_> {
+impl<'p> MemberMachine<'p, '_> {
     /// `get_halo`: what of a box lies on lower and on higher members.
     pub(crate) fn get_halo(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         team: &Attribute,
     ) -> Result<Vec<MemberValue>, OperationFault> {
@@ -47,7 +48,7 @@ impl<'p> Machine<'p, '_> {
     /// `copy_reshape`: the same elements in another shape, row-major.
     pub(crate) fn copy_reshape(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         team: &Attribute,
     ) -> Result<Vec<MemberValue>, OperationFault> {
@@ -66,7 +67,7 @@ impl<'p> Machine<'p, '_> {
     /// `copy_permute`: the axes in another order.
     pub(crate) fn copy_permute(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         team: &Attribute,
         axes: &[usize],
@@ -97,7 +98,7 @@ struct Lists(Vec<Vec<usize>>);
 
 impl Lists {
     fn read(
-        frame: &Frame<'_>,
+        frame: &ValueFrame<'_>,
         operation: &Operation,
         lengths: &[usize],
     ) -> Result<Self, OperationFault> {
@@ -152,7 +153,8 @@ fn numbers(
     let at_start = offsets.iter().skip(1).all(|offset| *offset == 0);
     // Where there are no elements, the columns say nothing.
     let empty = local.contains(&0);
-    if !empty && !(whole && at_start) {
+    let fits = whole && at_start;
+    if !empty && !fits {
         return Err(OperationFault::Shapes { got: local.to_vec(), expected: shape.to_vec() });
     }
     let row: Option<usize> =
@@ -162,5 +164,5 @@ fn numbers(
         local.iter().try_fold(1_usize, |all, length| all.checked_mul(*length));
     let end = first.zip(count).and_then(|(first, count)| first.checked_add(count));
     let too_far = OperationFault::Number { got: i64::MAX, expected: "a smaller offset" };
-    Ok(first.zip(end).map(|(first, end)| first..end).ok_or(too_far)?)
+    first.zip(end).map(|(first, end)| first..end).ok_or(too_far)
 }

@@ -7,17 +7,18 @@ use pantile_ir::{
 
 use crate::compute::{Given, Task};
 use crate::error::OperationFault;
+use crate::frame::{ValueFrame, number_array};
 use crate::held::{MemberValue, PartLayout, PartedArray, Spread, team_of};
 use crate::local::{LocalArray, Partial};
-use crate::machine::{Frame, Machine, number_array};
+use crate::machine::MemberMachine;
 use crate::number::is_number;
 
-impl<'p> Machine<'p, '_> {
+impl<'p> MemberMachine<'p, '_> {
     /// An operation without a rule of its own: by this member, or by all of them if arrays are
     /// distributed.
     pub(crate) fn computed(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<Vec<MemberValue>, OperationFault> {
         let mut distributed = false;
@@ -37,7 +38,7 @@ impl<'p> Machine<'p, '_> {
     /// An operation on what this member has.
     pub(crate) fn alone(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<Vec<MemberValue>, OperationFault> {
         if let Op::Permute(axes) = &operation.op {
@@ -66,7 +67,8 @@ impl<'p> Machine<'p, '_> {
         let (program, place) = (self.program, &operation.place);
         let task = Task { op: &operation.op, operands, results, program, place };
         let made = self.alone.run(&mut self.own, &task)?;
-        let made = made.into_iter().map(|(ty, tile)| held(&ty, tile)).collect::<Result<Vec<_>, _>>()?;
+        let made =
+            made.into_iter().map(|(ty, tile)| held(&ty, tile)).collect::<Result<Vec<_>, _>>()?;
         if let (Op::Reduce { reduction, .. }, [MemberValue::Local(result)]) =
             (&operation.op, &made[..])
             && needs_rows(reduction.function, result.dtype())
@@ -102,7 +104,7 @@ impl<'p> Machine<'p, '_> {
     /// An operation of all ranks, on arrays in their default partition. Collective.
     pub(crate) fn together(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
     ) -> Result<Vec<MemberValue>, OperationFault> {
         let (op, arrays) = known_slice(frame, operation)?;
@@ -170,17 +172,15 @@ pub(crate) fn copies_env() -> Option<Env> {
 pub(crate) fn needs_rows(reduction: Reduction, dtype: pantile_engine::DType) -> bool {
     use pantile_engine::DType as D;
     let inexact = matches!(dtype, D::F32 | D::F64 | D::C64 | D::C128);
-    let rounds = matches!(
-        reduction,
-        Reduction::Sum | Reduction::Prod | Reduction::Mean | Reduction::Norm1
-    );
+    let rounds =
+        matches!(reduction, Reduction::Sum | Reduction::Prod | Reduction::Mean | Reduction::Norm1);
     inexact && rounds
 }
 
 /// An operation without what it says about members, whose slice is in numbers, and how many operands
 /// it has then.
 fn known_slice(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
 ) -> Result<(Op, usize), OperationFault> {
     let (slice, first) = match &operation.op {
@@ -225,7 +225,9 @@ pub(crate) fn placed(array: ArrayType, team: &Attribute) -> Type {
 /// A type without what it says about where an array lives.
 fn plain(ty: &Type) -> Type {
     match ty {
-        Type::Array(array) => Type::Array(ArrayType { layout: None, envs: Vec::new(), ..array.clone() }),
+        Type::Array(array) => {
+            Type::Array(ArrayType { layout: None, envs: Vec::new(), ..array.clone() })
+        }
         other => other.clone(),
     }
 }

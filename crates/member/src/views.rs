@@ -4,13 +4,14 @@ use pantile_geometry::slices::{self, overlap, subview_nd};
 use pantile_ir::{Dim, Index, Op, Operation, Slice, Type};
 
 use crate::error::OperationFault;
+use crate::frame::{ValueFrame, count, wrong};
 use crate::held::{MemberValue, PartLayout, PartedArray, Spread};
 use crate::local::{AxisView, LocalArray};
-use crate::machine::{Frame, Machine, count, wrong};
+use crate::machine::MemberMachine;
 
 /// A slice in numbers; its values are the operands from `first` on.
 pub(crate) fn axes_of(
-    frame: &Frame<'_>,
+    frame: &ValueFrame<'_>,
     operation: &Operation,
     (slice, first): (&Slice, usize),
 ) -> Result<(Vec<AxisView>, usize), OperationFault> {
@@ -57,11 +58,11 @@ fn slices_of(axes: &[AxisView], shape: &[usize]) -> Result<Vec<slices::Slice>, O
     Ok(made)
 }
 
-impl<'p> Machine<'p, '_> {
+impl<'p> MemberMachine<'p, '_> {
     /// A view of a local or a distributed array.
     pub(crate) fn view(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
         (slice, target): (&Slice, bool),
     ) -> Result<MemberValue, OperationFault> {
@@ -92,8 +93,7 @@ impl<'p> Machine<'p, '_> {
             false => None,
         };
         let layout = &array.layout;
-        let found =
-            subview_nd(&layout.row_parts(), &layout.columns, &numbers, targets.as_deref())?;
+        let found = subview_nd(&layout.row_parts(), &layout.columns, &numbers, targets.as_deref())?;
         let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         let mut parts = Vec::new();
         for (part, rows) in array.parts.iter().zip(&found.rows) {
@@ -120,7 +120,7 @@ impl<'p> Machine<'p, '_> {
     /// `insert_slice`.
     pub(crate) fn insert(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &'p Operation,
         slice: &Slice,
     ) -> Result<(), OperationFault> {
@@ -138,7 +138,7 @@ impl<'p> Machine<'p, '_> {
     /// Writes a local source, spread over the slice.
     pub(crate) fn write_local(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         slice: &Slice,
         target: &LocalArray,
@@ -168,7 +168,7 @@ impl<'p> Machine<'p, '_> {
     /// Writes what this member has of the source to the rows that it owns of the slice.
     fn write_parts(
         &mut self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         slice: &Slice,
         target: &PartedArray,
@@ -200,7 +200,7 @@ impl<'p> Machine<'p, '_> {
     /// What this member writes of the source of an assignment.
     fn share(
         &self,
-        frame: &Frame<'p>,
+        frame: &ValueFrame<'p>,
         operation: &Operation,
         sizes: &[usize],
         found: &slices::Overlap,

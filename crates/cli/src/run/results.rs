@@ -46,8 +46,12 @@ impl Outputs {
     ) -> Result<Self> {
         let Some(entry) = program.entry() else { bail!("the program has no function") };
         let names = result_names(entry);
-        let output = |((shape, dtype), name): ((Vec<usize>, DType), &String)| {
-            ResultOutput { name: name.clone(), shape, dtype, file: None, sum: None }
+        let output = |((shape, dtype), name): ((Vec<usize>, DType), &String)| ResultOutput {
+            name: name.clone(),
+            shape,
+            dtype,
+            file: None,
+            sum: None,
         };
         let mut results: Vec<ResultOutput> = shapes.into_iter().zip(&names).map(output).collect();
         for (name, file) in pairs {

@@ -55,7 +55,9 @@ pub(crate) fn check_tile(
         let Some(at) = owned.local(number) else { continue };
         let got = &tile.as_bytes()[at * size..(at + 1) * size];
         if got != value.as_bytes() {
-            return Err(format!("rank {rank}: element {number}: got {got:02x?}, expected {value:?}"));
+            return Err(format!(
+                "rank {rank}: element {number}: got {got:02x?}, expected {value:?}"
+            ));
         }
     }
     Ok(())

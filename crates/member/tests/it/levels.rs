@@ -7,8 +7,7 @@ use pantile_ir::text::parse;
 use pantile_ir::verify::verify;
 use pantile_lanes::DType;
 use pantile_member::{
-    MemberSetting, MemberValue, PASSES, argument, argument_homes, execute, in_teams,
-    member_program,
+    MemberSetting, MemberValue, PASSES, argument, argument_homes, execute, in_teams, member_program,
 };
 use pantile_testkit::{Rng, cases};
 

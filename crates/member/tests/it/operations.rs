@@ -181,12 +181,11 @@ fn halos_come_from_the_members_that_own_the_rows() {
             };
             for (rank, got) in run_text(&text, &array, 4).into_iter().enumerate() {
                 let ((start, count), (own, rows)) = (boxes[rank], owned[rank]);
-                let (left, right) = (all(start..own), all(own + rows..(start + count).max(own + rows)));
+                let (left, right) =
+                    (all(start..own), all(own + rows..(start + count).max(own + rows)));
                 let (l, r) = halos[rank];
-                let expected = [
-                    MemberText::Local(vec![l, 2], left),
-                    MemberText::Local(vec![r, 2], right),
-                ];
+                let expected =
+                    [MemberText::Local(vec![l, 2], left), MemberText::Local(vec![r, 2], right)];
                 assert_eq!(got.unwrap(), expected, "{dtype} {rank}");
             }
         }
@@ -214,7 +213,8 @@ fn check_meaning(text: &str, array: &Array, ranks: usize) {
         Ok(check_tile(&tile, &home, &expected[0], rank))
     });
     for (rank, result) in results.into_iter().enumerate() {
-        let checked = result.unwrap_or_else(|fault| panic!("{ranks} ranks, {rank}: {fault}\n{text}"));
+        let checked =
+            result.unwrap_or_else(|fault| panic!("{ranks} ranks, {rank}: {fault}\n{text}"));
         checked.unwrap_or_else(|fault| panic!("{ranks} ranks, {rank}: {fault}\n{text}"));
     }
 }
@@ -227,7 +227,9 @@ fn a_statement_of_the_dialect_runs_in_every_type() {
         for parts in ["", " loffs = ?,? lparts = ?x?,?x?,?x?"] {
             let of = |rows: usize| {
                 let element = element(dtype);
-                format!("!ndarray.ndarray<{rows}x3x{element}, #dist.dist_env<team = 22 : i64{parts}>>")
+                format!(
+                    "!ndarray.ndarray<{rows}x3x{element}, #dist.dist_env<team = 22 : i64{parts}>>"
+                )
             };
             let text = format!(
                 "!a = {a}
@@ -297,14 +299,18 @@ fn parts_are_bound_and_taken_apart() {
 fn reductions_have_the_bits_of_one_rank_in_every_type() {
     let mut rng = pantile_testkit::Rng::law(7);
     for dtype in DType::ALL {
-        for op in ["sum", "prod", "max", "min", "mean", "any", "all", "count_nonzero", "norm1", "norminf"] {
+        for op in
+            ["sum", "prod", "max", "min", "mean", "any", "all", "count_nonzero", "norm1", "norminf"]
+        {
             let Some(reduction) =
                 pantile_ir::Reduction::ALL.into_iter().find(|one| one.name() == op)
             else {
                 panic!("{op}")
             };
             let Ok(result) = pantile_ir::infer::reduced_dtype(reduction, dtype) else { continue };
-            for (axes, left) in [("", ""), (", axes = [0]", "3x"), (", axes = [0], keepdims = true", "1x3x")] {
+            for (axes, left) in
+                [("", ""), (", axes = [0]", "3x"), (", axes = [0], keepdims = true", "1x3x")]
+            {
                 let (of, to) = (element(dtype), element(result));
                 let team = "#dist.dist_env<team = 22 : i64>";
                 let text = format!(
@@ -313,7 +319,8 @@ fn reductions_have_the_bits_of_one_rank_in_every_type() {
                        return %s : !ndarray.ndarray<{left}{to}, {team}>
                      }}"
                 );
-                let program = parse(&text, "reduce.dist").unwrap_or_else(|f| panic!("{}\n{text}", f[0]));
+                let program =
+                    parse(&text, "reduce.dist").unwrap_or_else(|f| panic!("{}\n{text}", f[0]));
                 let array = random_array(&mut rng, dtype, &[7, 3]);
                 let given = [array];
                 let expected = pantile_ir::reference::run(&program, &given).unwrap();

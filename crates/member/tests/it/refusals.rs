@@ -102,7 +102,8 @@ fn requests_that_members_cannot_meet_are_refused_on_all_members() {
 
 #[test]
 fn slices_and_shapes_that_do_not_fit_are_refused() {
-    let statement = |body: &str| format!("{A}func.func @main(%a: !a, %v: !v) {{\n{body}\n  return\n}}");
+    let statement =
+        |body: &str| format!("{A}func.func @main(%a: !a, %v: !v) {{\n{body}\n  return\n}}");
     let open = "  %c = arith.constant 7 : index\n";
     check(
         &statement(&format!("{open}  %x = dist.subview %a[%c] [6] [1] : !a to !v")),

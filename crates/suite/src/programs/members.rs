@@ -1,8 +1,8 @@
 //! A random program by its members: each rank runs a program of its own.
 
 use pantile_engine::{Engine, Tile};
-use pantile_member::{MemberSetting, MemberWay, argument_homes, run};
 use pantile_ir::reference::Array;
+use pantile_member::{MemberSetting, MemberWay, argument_homes, run};
 use pantile_spmd::RankContext;
 use pantile_testkit::{Rng, scaled};
 

@@ -5,7 +5,7 @@ use std::fs;
 
 /// Crates from left to right: each may use those before it. With them the crates of others that it may
 /// use; pure crates take none but a small vector.
-const ORDER: [(&str, &[&str]); 23] = [
+const ORDER: [(&str, &[&str]); 24] = [
     ("memory", &["libc"]),
     ("comm", &["shuttle"]),
     ("comm-mpi", &["mpi"]),
@@ -19,6 +19,7 @@ const ORDER: [(&str, &[&str]); 23] = [
     ("draw", &[]),
     ("ir", &[]),
     ("engine", &["smallvec"]),
+    ("member", &[]),
     ("bench", &["anyhow"]),
     (
         "cluster",
@@ -41,13 +42,14 @@ const APART: [&[&str]; 2] = [
 ];
 
 /// Crates that only these may use.
-const ONLY_FOR: [(&str, &[&str]); 10] = [
+const ONLY_FOR: [(&str, &[&str]); 11] = [
     // The processes of a job, and connections with keys and tokens.
     ("comm-mpi", &["pantile", "python", "suite"]),
     ("comm-net", &["cli", "cluster"]),
     // Loops by hand, for figures alone.
     ("bench", &["cli"]),
     ("draw", &["cli", "pantile"]),
+    ("member", &["cli", "suite"]),
     ("cluster", &["pantile"]),
     ("cli", &["python"]),
     ("python", &[]),

@@ -274,7 +274,8 @@ impl Lower<'_> {
         let (rows, range) = self.share(operation, &held, &array)?;
         let nothing = self.constant(nothing);
         let value = self.own_element(operation, (rows, &range), &indices, nothing)?;
-        let shown = self.over_team(value, (&array_of_one(&array), &[]), (how.into(), team(&array), None));
+        let shown =
+            self.over_team(value, (&array_of_one(&array), &[]), (how.into(), team(&array), None));
         let value = self.to.one(Op::Load, vec![shown], ty);
         self.to.replace(result, value);
         Ok(())
