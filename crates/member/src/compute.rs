@@ -5,6 +5,7 @@
 //! lowered for their world.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use pantile_comm::{Communicator, Options, Rank, threads};
@@ -36,8 +37,17 @@ pub(crate) struct Task<'a> {
     pub(crate) place: &'a Place,
 }
 
+/// What makes two tasks the same program.
+#[derive(PartialEq, Eq, Hash)]
+struct TaskKey {
+    op: Op,
+    operands: Vec<(Type, Option<Scalar>)>,
+    results: Vec<Type>,
+}
+
 /// A program of one operation that was compiled.
 struct Kept {
+    key: TaskKey,
     runner: Runner,
     results: Vec<Type>,
 }
@@ -45,14 +55,16 @@ struct Kept {
 /// Programs of one operation, for one world.
 pub(crate) struct TaskRunner {
     setting: Setting,
-    kept: BTreeMap<String, Kept>,
+    /// By the hash of what they are; those of equal hashes are compared.
+    kept: BTreeMap<u64, Vec<Kept>>,
+    count: usize,
 }
 
 impl TaskRunner {
     /// For so many ranks.
     pub(crate) fn new(ranks: usize, teams: &BTreeMap<String, Vec<Rank>>, looks: bool) -> Self {
         let setting = Setting { ranks, teams: teams.clone(), looks, ..Setting::default() };
-        Self { setting, kept: BTreeMap::new() }
+        Self { setting, kept: BTreeMap::new(), count: 0 }
     }
 
     /// The results: their types, with all lengths, and their elements.
@@ -62,14 +74,25 @@ impl TaskRunner {
         task: &Task<'_>,
     ) -> Result<Vec<(Type, Tile)>, OperationFault> {
         let key = task.key();
-        if !self.kept.contains_key(&key) {
-            let made = self.compiled(engine, task)?;
-            if self.kept.len() >= KEPT {
-                self.kept.clear();
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let hash = hasher.finish();
+        let known = |all: &Vec<Kept>| all.iter().position(|one| one.key == key);
+        let at = match self.kept.get(&hash).and_then(known) {
+            Some(at) => at,
+            None => {
+                let made = self.compiled(engine, task, key)?;
+                if self.count >= KEPT {
+                    (self.kept, self.count) = (BTreeMap::new(), 0);
+                }
+                self.count += 1;
+                let all = self.kept.entry(hash).or_default();
+                all.push(made);
+                all.len() - 1
             }
-            self.kept.insert(key.clone(), made);
-        }
-        let Some(kept) = self.kept.get_mut(&key) else { return Err(OperationFault::NoRule) };
+        };
+        let kept = self.kept.get_mut(&hash).and_then(|all| all.get_mut(at));
+        let Some(kept) = kept else { return Err(OperationFault::NoRule) };
         let tiles: Vec<&Tile> = task
             .operands
             .iter()
@@ -82,26 +105,28 @@ impl TaskRunner {
         Ok(kept.results.iter().cloned().zip(made).collect())
     }
 
-    fn compiled(&self, engine: &mut Engine, task: &Task<'_>) -> Result<Kept, OperationFault> {
+    fn compiled(
+        &self,
+        engine: &mut Engine,
+        task: &Task<'_>,
+        key: TaskKey,
+    ) -> Result<Kept, OperationFault> {
         let program = task.program_of_one()?;
         let results = program.functions[0].results.clone();
         let executable = lower::compile(&program, &self.setting)?;
         let runner = Runner::new(engine, Arc::new(executable))?;
-        Ok(Kept { runner, results })
+        Ok(Kept { key, runner, results })
     }
 }
 
 impl Task<'_> {
-    /// What makes two tasks the same program.
-    fn key(&self) -> String {
-        let mut key = format!("{:?} {:?}", self.op, self.results);
-        for (ty, given) in &self.operands {
-            match given {
-                Given::Tile(_) => key += &format!(" {ty:?}"),
-                Given::Constant(scalar) => key += &format!(" {ty:?} = {scalar:?}"),
-            }
-        }
-        key
+    fn key(&self) -> TaskKey {
+        let operands = self.operands.iter().map(|(ty, given)| match given {
+            Given::Tile(_) => (ty.clone(), None),
+            Given::Constant(scalar) => (ty.clone(), Some(*scalar)),
+        });
+        let (operands, results) = (operands.collect(), self.results.clone());
+        TaskKey { op: self.op.clone(), operands, results }
     }
 
     fn program_of_one(&self) -> Result<Program, OperationFault> {

@@ -81,7 +81,7 @@ impl Writer<'_> {
     }
 }
 
-fn random_text(rng: &mut Rng) -> (String, DType, Vec<usize>) {
+pub(crate) fn random_text(rng: &mut Rng) -> (String, DType, Vec<usize>) {
     let mut shape = vec![1 + rng.below(12)];
     if rng.chance(1, 2) {
         shape.push(1 + rng.below(4));

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod common;
+mod damaged;
 mod levels;
 mod operations;
 mod random;
