@@ -16,6 +16,23 @@ pub use pantile_ir::passes::PassError;
 /// The passes that make the program of a member, in their order.
 pub const PASSES: [&str; 5] = ["distribute", "coalesce", "cores", "member", "overlap"];
 
+/// The same for a program in which repartitions and views are for one member already.
+const PASSES_OF_REQUESTS: [&str; 3] = ["distribute", "member", "overlap"];
+
+/// The passes for a program: what asks for rows itself is not coalesced again.
+pub(crate) fn passes_for(program: &Program) -> &'static [&'static str] {
+    let mut asks = false;
+    for function in &program.functions {
+        function.body.walk(&mut |operation| {
+            asks |= matches!(
+                operation.op,
+                Op::Repartition { request: true } | Op::DistSubview { target: true, .. }
+            );
+        });
+    }
+    if asks { &PASSES_OF_REQUESTS } else { &PASSES }
+}
+
 /// The team of arrays that name none.
 const TEAM: i64 = 0;
 

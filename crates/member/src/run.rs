@@ -6,7 +6,7 @@ use pantile_comm::{CollectiveSignature, Rank};
 use pantile_engine::{Engine, Tile};
 use pantile_geometry::{Distribution, Mesh};
 use pantile_ir::lower::{self, Setting};
-use pantile_ir::{Function, Program, Type};
+use pantile_ir::{Attribute, Function, Program, Type};
 
 use crate::error::{MemberRunError, OperationFault};
 use crate::execute::{execute_with, failing};
@@ -14,9 +14,10 @@ use crate::held::{MemberValue, PartLayout, PartedArray, Spread, team_of};
 use crate::local::LocalArray;
 use crate::machine::MemberTeam;
 use crate::make::{
-    PASSES, PassError, has_known_results, in_teams, is_misaligned, known_lengths, member_program,
-    versions,
+    PassError, has_known_results, in_teams, is_misaligned, known_lengths, member_program,
+    passes_for, versions,
 };
+use crate::tasks::placed;
 
 /// For whom a program is run.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +105,8 @@ pub fn run(
     let made = match setting.by_operation {
         true => Err(None),
         false if !has_known_results(entry) => Err(None),
-        false => member_program(&prepared, &PASSES, (ranks, rank), &setting.teams).map_err(Some),
+        false => member_program(&prepared, passes_for(&prepared), (ranks, rank), &setting.teams)
+            .map_err(Some),
     };
     let (chosen, way) = match agreed(engine, (&made, idle))? {
         None => (made.unwrap_or_default(), MemberWay::Members),
@@ -217,7 +219,12 @@ fn home(
             let home = mesh.and_then(|mesh| Distribution::copies(&shape, mesh));
             home.map_err(|error| MemberRunError::Home(Box::new(error)))
         }
-        None => Ok(lower::home_of(ty, &lowered)?),
+        // What a type says about the parts of one member is checked when it is executed.
+        None => {
+            let team = team_of(ty).unwrap_or(Attribute::int(0));
+            let ty = ty.as_array().map_or_else(|| ty.clone(), |array| placed(array.clone(), &team));
+            Ok(lower::home_of(&ty, &lowered)?)
+        }
     }
 }
 

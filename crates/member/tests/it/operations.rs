@@ -260,6 +260,11 @@ fn a_statement_of_the_dialect_runs_in_every_type() {
                 check_meaning(&text, &counted(dtype, &[6, 3]), ranks);
             }
             check_meaning(&text, &counted(dtype, &[6, 3]), 9);
+            let (program, given) = (parse(&text, "one.dist").unwrap(), [counted(dtype, &[6, 3])]);
+            let expected = pantile_ir::reference::run(&program, &given).unwrap();
+            let way = compare(&program, &MemberSetting::default(), 3, (&given, &expected)).unwrap();
+            // The passes need numbers where the parts lie.
+            assert_eq!(way == MemberWay::Members, parts.is_empty(), "{way:?}");
         }
     }
 }
