@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use pantile_engine::{ArrayId, ArrayIds, Job};
 use pantile_geometry::Fingerprint;
-use pantile_ir::lower::{Lent, Recipe, Setting, home_of};
 use pantile_ir::{Env, Program, Type};
+use pantile_lower::{CompileUnit, Lent, Setting, home_of};
 
 use super::fault::Fault;
 use super::fault_kind::FaultKind;
@@ -60,7 +60,7 @@ impl Session {
         }
         let setting =
             Setting { arguments: Some(given), lent: Some(lent), ..self.setting_for(ranks) };
-        let recipe = Recipe::Program(Arc::new(program.clone()), Box::new(setting));
+        let recipe = CompileUnit::Program(Arc::new(program.clone()), Box::new(setting));
         self.check_process()?;
         let _turn = lock(&self.inner.evaluation_lock);
         self.settle()?;
@@ -107,7 +107,7 @@ impl Session {
 
     fn run_recipe(
         &self,
-        recipe: Recipe,
+        recipe: CompileUnit,
         nodes: &[Arc<Node>],
         place: &super::Place,
     ) -> Result<Vec<Array>, Fault> {

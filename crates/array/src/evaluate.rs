@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard};
 use pantile_comm::{CollectiveSignature, CommError};
 use pantile_engine::{ArrayId, Error, Job};
 use pantile_ir::Place;
-use pantile_ir::lower::Executable;
+use pantile_lower::Executable;
 use pantile_plan::{Machine, Terrain};
 
 use super::compile_cache::CachedProgram;

@@ -6,7 +6,7 @@ use pantile_comm::CollectiveSignature;
 use pantile_engine::{Error, Job, Tile};
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_ir::Place;
-use pantile_ir::lower::Recipe;
+use pantile_lower::CompileUnit;
 use smallvec::smallvec;
 
 use super::fault::Fault;
@@ -51,7 +51,7 @@ impl Array {
         let words = format!("{} {} {}", home.room, target, self.dtype());
         let key = Fingerprint::of(&words).0;
         let needed = home.room.mesh().ranks_needed().max(target.mesh().ranks_needed());
-        let recipe = Recipe::Move {
+        let recipe = CompileUnit::Move {
             ranks: self.world.ranks().max(needed),
             dtype: self.dtype(),
             source: Box::new(home.room.clone()),
@@ -82,7 +82,7 @@ impl Session {
     /// Runs a program that moves one array; gives the tiles of its result, which is then forgotten.
     fn run_move(
         &self,
-        recipe: Recipe,
+        recipe: CompileUnit,
         (key, argument): (u128, pantile_engine::ArrayId),
         place: &Place,
     ) -> Result<Vec<(Rank, Arc<Tile>)>, Fault> {

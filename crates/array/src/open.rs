@@ -32,8 +32,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 use pantile_engine::{ArrayId, DType, ExternalBuffer, Pick, Tile, TilePlaces};
 use pantile_geometry::{Cut, Distribution, Rank};
-use pantile_ir::lower::owned_places;
 use pantile_ir::{Env, Op, Place, Type};
+use pantile_lower::owned_places;
 use smallvec::smallvec;
 
 use super::fault::Fault;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pantile_geometry::Distribution;
 use pantile_ir::infer::ShapeError;
-use pantile_ir::lower::home_of;
 use pantile_ir::{Env, Op, Type};
+use pantile_lower::home_of;
 use smallvec::smallvec;
 
 use super::error::ArrayError;

@@ -9,7 +9,7 @@ use pantile_comm::{CollectiveSignature, Communicator, Options, Rank};
 use pantile_engine::{ArrayId, Counters, DType, Error, ExecutorHandle, RemoteTraffic, Scheme};
 use pantile_geometry::Distribution;
 use pantile_ir::Place;
-use pantile_ir::lower::{Setting, ranks_named};
+use pantile_lower::{Setting, ranks_named};
 
 use super::compile_cache::CompileCache;
 use super::deferred_free::{self, DeferredFrees};

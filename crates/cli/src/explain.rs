@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use pantile::Backend;
 use pantile_geometry::Distribution;
-use pantile_ir::lower::{self, Cost, Executable, StepCost};
+use pantile_lower::{Cost, Executable, StepCost};
 use pantile_plan::{Estimate, LinkClass, Machine, Terrain, Totals, Traffic, route};
 use pantile_text::json::Value;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let (ranks, windows, machine) = (place.ranks, place.windows, place.machine);
     let mut setting = arguments.options.setting(ranks, Some(bound.types.clone()))?;
     setting.looks = windows;
-    let executable = lower::compile(&bound.program, &setting)?;
+    let executable = pantile_lower::compile(&bound.program, &setting)?;
     let terrain = Terrain::new(windows);
     let cost = executable.cost(&machine, terrain)?;
     let mut links = [Traffic::default(); 3];

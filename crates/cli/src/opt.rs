@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use pantile_ir::lower::{self, Executable, LocalLoop, Setting, Step, Turns};
-use pantile_ir::passes::{self, Member};
+use pantile_dialect::Member;
 use pantile_ir::{Program, verify};
+use pantile_lower::{Executable, LocalLoop, Setting, Step, TripCount};
 
 use crate::numbers;
 use crate::program::{self, Options};
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
 
 fn apply(state: PassInput, name: &str, member: &Member, setting: &Setting) -> Result<PassInput> {
     let over_steps = STEPS.iter().find(|OverSteps(own, ..)| *own == name);
-    match (state, passes::find(name), over_steps) {
+    match (state, pantile_dialect::find(name), over_steps) {
         (PassInput::Program(mut program), Some(pass), _) => {
             pass.run(&mut program, member)?;
             if let Err(findings) = verify::verify(&program) {
@@ -96,10 +96,10 @@ fn apply(state: PassInput, name: &str, member: &Member, setting: &Setting) -> Re
             Ok(PassInput::Program(program))
         }
         (PassInput::Program(program), None, None) if name == "place" => {
-            Ok(PassInput::Program(lower::place(&program, setting)?))
+            Ok(PassInput::Program(pantile_lower::place(&program, setting)?))
         }
         (PassInput::Program(program), None, None) if name == "lower" => {
-            Ok(PassInput::Steps(lower::lower(&program, setting)?))
+            Ok(PassInput::Steps(pantile_lower::lower(&program, setting)?))
         }
         (PassInput::Steps(mut executable), None, Some(OverSteps(_, _, pass))) => {
             pass(&mut executable);
@@ -123,7 +123,7 @@ fn apply(state: PassInput, name: &str, member: &Member, setting: &Setting) -> Re
 
 /// All passes, with what they do.
 fn list() -> String {
-    let rewrites = passes::all().iter().map(|pass| (pass.name, pass.about));
+    let rewrites = pantile_dialect::all().iter().map(|pass| (pass.name, pass.about));
     let over_steps = STEPS.iter().map(|OverSteps(name, about, _)| (*name, *about));
     let all = rewrites.chain([("place", PLACE), ("lower", LOWER)]).chain(over_steps);
     let rows: Vec<Vec<String>> =
@@ -166,7 +166,7 @@ fn add_share(executable: &Executable, steps: &[Step], rank: usize, out: &mut Str
             _ => {}
         }
         if let Step::Repeat(repeat) = step {
-            if let Turns::While { before, .. } = &repeat.turns {
+            if let TripCount::While { before, .. } = &repeat.turns {
                 add_share(executable, before, rank, out);
             }
             add_share(executable, &repeat.body, rank, out);

@@ -1,17 +1,14 @@
 //! What is computed on which distribution: array programs.
 //!
 //! A [`Program`] is a list of functions in SSA form whose values are typed by element type and
-//! distribution. It has a text, a verifier that returns all errors with their places, a naive
-//! evaluator that is the meaning of the language, passes that rewrite it, and a lowering that
-//! answers every question of geometry before anything runs.
+//! distribution. It has a text, a verifier that returns all errors with their places, and a naive
+//! evaluator that is the meaning of the language.
 //!
 //! Must never contain threads, transports, fast kernels, I/O, clocks or `unsafe`.
 
 mod attribute;
 pub mod infer;
-pub mod lower;
 mod op;
-pub mod passes;
 mod program;
 pub mod reference;
 pub mod text;

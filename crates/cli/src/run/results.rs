@@ -8,9 +8,9 @@ use pantile::program::CompiledProgram;
 use pantile_comm::CollectiveSignature;
 use pantile_engine::{Engine, Tile};
 use pantile_geometry::OwnedElements;
-use pantile_ir::lower::SlotId;
 use pantile_ir::{ArrayType, Op, Operation, Program, Reduction, Type, infer};
 use pantile_lanes::DType;
+use pantile_lower::SlotId;
 
 use crate::numbers;
 use crate::program::{no_such, position, result_names, show};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_geometry::Fingerprint;
 use pantile_ir::Type;
-use pantile_ir::lower::{Executable, Recipe, SlotId};
+use pantile_lower::{CompileUnit, Executable, SlotId};
 
 use super::error::ProgramError;
 use crate::wire::PROGRAM_MAX;
@@ -21,7 +21,7 @@ const STEPS_MAX: usize = 1 << 20;
 /// A program, ready to run.
 pub(crate) struct LoweredProgram {
     text: String,
-    pub(crate) recipe: Arc<Recipe>,
+    pub(crate) recipe: Arc<CompileUnit>,
     pub(crate) executable: Arc<Executable>,
     /// Bytes that it needs on any rank, at most.
     needed: u64,
@@ -87,7 +87,7 @@ impl ProgramCache {
         text: &str,
         ranks: usize,
     ) -> Result<Arc<LoweredProgram>, ProgramError> {
-        let recipe: Recipe = text.parse().map_err(ProgramError::Text)?;
+        let recipe: CompileUnit = text.parse().map_err(ProgramError::Text)?;
         // Before anything is done for each of them.
         made_for(&recipe, ranks)?;
         let executable = recipe.compile().map_err(ProgramError::Lower)?;
@@ -121,7 +121,7 @@ fn spent_bytes(executable: &Executable, rank: usize) -> u64 {
     spent.fold(0, u64::saturating_add)
 }
 
-fn made_for(recipe: &Recipe, ranks: usize) -> Result<(), ProgramError> {
+fn made_for(recipe: &CompileUnit, ranks: usize) -> Result<(), ProgramError> {
     match recipe.ranks() {
         made_for if made_for == ranks => Ok(()),
         made_for => Err(ProgramError::WrongRanks { made_for, ranks }),

@@ -151,7 +151,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use pantile_ir::lower::{Recipe, Setting};
+    use pantile_lower::{CompileUnit, Setting};
 
     use super::*;
 
@@ -159,7 +159,7 @@ mod tests {
         let text = "func.func @main(%a: i64) -> i64 {\n  return %a : i64\n}\n";
         let program = pantile_ir::text::parse(text, "test").unwrap();
         let setting = Setting { ranks: 1, ..Setting::default() };
-        let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
+        let recipe = CompileUnit::Program(Arc::new(program), Box::new(setting));
         let (arguments, results, forget) = Default::default();
         let (executable, recipe) = (Arc::new(recipe.compile().unwrap()), Arc::new(recipe));
         let parameters = Vec::new();

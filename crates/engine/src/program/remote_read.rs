@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use pantile_comm::Rank;
-use pantile_ir::lower::{Executable, SlotId, Step};
+use pantile_lower::{Executable, SlotId, Step};
 
 use super::loops::{BoxLoop, ProgramMemories};
 use super::prepare::{PreparedLoop, prepare_loop, prepare_movement};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pantile_ir::lower::{self, Executable, Setting, Step};
+use pantile_lower::{Executable, Setting, Step};
 use pantile_testkit::sampled;
 
 /// A matrix is added to its transpose again and again, and then grows itself.
@@ -61,7 +61,7 @@ func.func @main() -> !c {
 fn compiled(text: &str, ranks: usize, looks: bool) -> Arc<Executable> {
     let program = pantile_ir::text::parse(text, "looks").unwrap();
     let setting = Setting { ranks, looks, ..Setting::default() };
-    Arc::new(lower::compile(&program, &setting).unwrap())
+    Arc::new(pantile_lower::compile(&program, &setting).unwrap())
 }
 
 /// How many loops of a rank read the memory of others.

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pantile_engine::{ArrayId, ArrayIds, Engine, ExecutorHandle, Job, Runner, Tile};
 use pantile_geometry::{Distribution, Fingerprint};
-use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::reference::Array;
-use pantile_ir::{Env, Program, passes, text, verify};
+use pantile_ir::{Env, Program, text, verify};
 use pantile_lanes::{Complex, DType, Element, Scalar, dispatch};
+use pantile_lower::{CompileUnit, Executable, Lent, Setting};
 
 use super::Trial;
 
@@ -19,11 +19,11 @@ use super::Trial;
 pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable>, String> {
     let setting = setting(trial, ranks);
     let made = if fast {
-        lower::compile(&trial.program, &setting)
+        pantile_lower::compile(&trial.program, &setting)
     } else {
         let mut program = trial.program.clone();
-        passes::values(&mut program);
-        lower::lower(&program, &setting)
+        pantile_lower::values(&mut program);
+        pantile_lower::lower(&program, &setting)
     };
     let made = made.map_err(|error| format!("lower: {error}"))?;
     check_homes(&made, &setting)?;
@@ -37,7 +37,7 @@ fn check_homes(executable: &Executable, setting: &Setting) -> Result<(), String>
         if !ty.as_array().is_some_and(|array| array.envs.iter().any(says)) {
             continue;
         }
-        let (got, said) = (executable.plain_home(*slot), lower::home_of(ty, setting));
+        let (got, said) = (executable.plain_home(*slot), pantile_lower::home_of(ty, setting));
         let said = said.map_err(|error| error.to_string())?;
         if got != said {
             return Err(format!("result {number} lives at {got}, expected {said}"));
@@ -56,7 +56,7 @@ pub fn compile_lent(trial: &Trial, ranks: usize) -> Result<Arc<Executable>, Stri
     made.map(Arc::new).map_err(|error| format!("lower: {error}"))
 }
 
-fn recipe_lent(trial: &Trial, ranks: usize) -> Result<Recipe, String> {
+fn recipe_lent(trial: &Trial, ranks: usize) -> Result<CompileUnit, String> {
     let alone = compile(trial, ranks, true)?;
     let lent = alone.arguments.iter().enumerate().map(|(number, (slot, _))| {
         let plain = alone.plain_home(*slot);
@@ -68,7 +68,7 @@ fn recipe_lent(trial: &Trial, ranks: usize) -> Result<Recipe, String> {
         Lent { home, spent: (number + trial.arguments.len()).is_multiple_of(2) }
     });
     let setting = Setting { lent: Some(lent.collect()), ..setting(trial, ranks) };
-    Ok(Recipe::Program(Arc::new(trial.program.clone()), Box::new(setting)))
+    Ok(CompileUnit::Program(Arc::new(trial.program.clone()), Box::new(setting)))
 }
 
 /// Runs the program by an executor, wherever its ranks are: arguments are put, results are fetched and
@@ -142,12 +142,14 @@ fn with_room(home: &Distribution) -> Distribution {
 pub fn check_placed(trial: &Trial, ranks: usize) -> Result<(), String> {
     let setting = setting(trial, ranks);
     let mut program = trial.program.clone();
-    passes::values(&mut program);
+    pantile_lower::values(&mut program);
     let steps = |program: &Program| {
-        let made = lower::lower(program, &setting).map_err(|error| format!("lower: {error}"))?;
+        let made =
+            pantile_lower::lower(program, &setting).map_err(|error| format!("lower: {error}"))?;
         Ok::<String, String>(made.to_string())
     };
-    let placed = lower::place(&program, &setting).map_err(|error| format!("place: {error}"))?;
+    let placed =
+        pantile_lower::place(&program, &setting).map_err(|error| format!("place: {error}"))?;
     let text = placed.to_string();
     let again =
         text::parse(&text, "placed").map_err(|faults| format!("placed: {}\n{text}", faults[0]))?;
@@ -184,7 +186,7 @@ pub fn on_rank(
 ) -> Result<(), String> {
     let rank = engine.rank();
     let mut runner = Runner::new(engine, Arc::clone(executable)).map_err(|e| e.to_string())?;
-    let home = |slot: lower::SlotId| &executable.slots[slot.index()].home;
+    let home = |slot: pantile_lower::SlotId| &executable.slots[slot.index()].home;
     let given: Vec<Tile> = executable
         .arguments
         .iter()
