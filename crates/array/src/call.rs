@@ -60,11 +60,11 @@ impl Session {
         }
         let setting =
             Setting { arguments: Some(given), lent: Some(lent), ..self.setting_for(ranks) };
-        let recipe = CompileUnit::Program(Arc::new(program.clone()), Box::new(setting));
+        let unit = CompileUnit::Program(Arc::new(program.clone()), Box::new(setting));
         self.check_process()?;
         let _turn = lock(&self.inner.evaluation_lock);
         self.settle()?;
-        self.run_recipe(recipe, &nodes, &place)
+        self.run_recipe(unit, &nodes, &place)
     }
 
     /// A stored node for an argument, its real type, and how it lies.
@@ -107,16 +107,16 @@ impl Session {
 
     fn run_recipe(
         &self,
-        recipe: CompileUnit,
+        unit: CompileUnit,
         nodes: &[Arc<Node>],
         place: &super::Place,
     ) -> Result<Vec<Array>, Fault> {
-        let key = Fingerprint::of(&recipe.to_string()).0;
+        let key = Fingerprint::of(&unit.to_string()).0;
         let found = lock(&self.inner.compile_cache).find(Keys { whole: key, open: key });
         let cached = match found {
             Some((_, cached)) => cached,
             None => {
-                let cached = self.made_of(recipe, false)?;
+                let cached = self.made_of(unit, false)?;
                 self.inner.lowered.fetch_add(1, Ordering::Relaxed);
                 lock(&self.inner.compile_cache).enter(key, cached)
             }
@@ -128,7 +128,7 @@ impl Session {
         let job = Arc::new(Job {
             key,
             executable: Arc::clone(&cached.executable),
-            recipe: Arc::clone(&cached.recipe),
+            unit: Arc::clone(&cached.unit),
             parameters: Vec::new(),
             arguments: nodes.iter().map(id).collect(),
             results: results.clone(),

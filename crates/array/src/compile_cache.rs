@@ -17,7 +17,7 @@ use super::session::Session;
 pub(crate) struct CachedProgram {
     pub(crate) executable: Arc<Executable>,
     /// What it was lowered from.
-    pub(crate) recipe: Arc<CompileUnit>,
+    pub(crate) unit: Arc<CompileUnit>,
     /// Where its results live.
     pub(crate) homes: Vec<Arc<Home>>,
     /// True if ranks need nothing of each other, and it is soon done.
@@ -92,15 +92,15 @@ impl Session {
         )
     }
 
-    /// The program of a recipe; `open` if its first arguments are numbers.
-    pub(crate) fn made_of(&self, recipe: CompileUnit, open: bool) -> Result<CachedProgram, Fault> {
+    /// The program of a compile unit; `open` if its first arguments are numbers.
+    pub(crate) fn made_of(&self, unit: CompileUnit, open: bool) -> Result<CachedProgram, Fault> {
         // Ranks that get it as text have to understand it.
         if cfg!(debug_assertions)
-            && let Err(error) = recipe.to_string().parse::<CompileUnit>()
+            && let Err(error) = unit.to_string().parse::<CompileUnit>()
         {
             panic!("a recorded program does not read back: {error}");
         }
-        let executable = Arc::new(recipe.compile()?);
+        let executable = Arc::new(unit.compile()?);
         let homes = executable.results.iter().map(|(slot, _)| {
             Home::new(executable.plain_home(*slot), executable.slots[slot.index()].home.clone())
         });
@@ -111,15 +111,7 @@ impl Session {
         let needed = needed.map(|rank| executable.needed_bytes(*rank));
         let needed = needed.fold(0usize, usize::saturating_add);
         let total = executable.total_bytes();
-        Ok(CachedProgram {
-            executable,
-            recipe: Arc::new(recipe),
-            homes,
-            inline,
-            open,
-            needed,
-            total,
-        })
+        Ok(CachedProgram { executable, unit: Arc::new(unit), homes, inline, open, needed, total })
     }
 }
 

@@ -171,7 +171,7 @@ impl Session {
             results,
             forget: self.inner.deferred_frees.take(),
             executable: Arc::clone(&cached.executable),
-            recipe: Arc::clone(&cached.recipe),
+            unit: Arc::clone(&cached.unit),
             inline: cached.inline,
         });
         let ran = lock(&self.inner.executor).run(&job);

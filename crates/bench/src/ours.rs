@@ -29,8 +29,8 @@ impl Ours {
         let program = pantile_ir::text::parse(&case.text, case.name).map_err(|faults| {
             anyhow!("{}", faults.iter().map(ToString::to_string).collect::<String>())
         })?;
-        let (executable, recipe, homes) = lowered(case, &Arc::new(program))?;
-        let recipe = Arc::new(recipe);
+        let (executable, unit, homes) = lowered(case, &Arc::new(program))?;
+        let unit = Arc::new(unit);
         let mut executor = ExecutorHandle::threads(case.ranks, &Options::default());
         for (array, home) in homes.iter().enumerate() {
             let numbers = case.numbers(array);
@@ -50,7 +50,7 @@ impl Ours {
         let numbers = Vec::new();
         let job = Job {
             executable,
-            recipe,
+            unit,
             key: 0,
             parameters: numbers,
             arguments,
@@ -119,12 +119,12 @@ fn lowered(
         let lent: Vec<Lent> = lent.collect();
         let homes: Vec<Distribution> = lent.iter().map(|lent| lent.home.clone()).collect();
         let setting = Setting { lent: Some(lent), ..setting.clone() };
-        let recipe = CompileUnit::Program(Arc::clone(program), Box::new(setting));
-        executable = recipe.compile()?;
+        let unit = CompileUnit::Program(Arc::clone(program), Box::new(setting));
+        executable = unit.compile()?;
         let stay = executable.results.iter().zip(&homes[case.inputs..]);
         let mut stay = stay.map(|((slot, _), before)| home(&executable, slot.index()) == *before);
         if stay.all(|same| same) {
-            return Ok((executable, recipe, homes));
+            return Ok((executable, unit, homes));
         }
     }
     bail!("{}: the program never leaves its arrays as it found them", case.name)

@@ -96,8 +96,8 @@ mod tests {
         );
         let program = pantile_ir::text::parse(&text, "test").unwrap();
         let setting = Setting { ranks: 8, ..Setting::default() };
-        let recipe = CompileUnit::Program(Arc::new(program), Box::new(setting));
-        assert_eq!(recipe.compile().unwrap().busy_ranks(), expected, "{line}");
+        let unit = CompileUnit::Program(Arc::new(program), Box::new(setting));
+        assert_eq!(unit.compile().unwrap().busy_ranks(), expected, "{line}");
     }
 
     #[test]
@@ -126,8 +126,8 @@ mod tests {
             );
             let program = pantile_ir::text::parse(&text, "test").unwrap();
             let setting = Setting { ranks, ..Setting::default() };
-            let recipe = CompileUnit::Program(Arc::new(program), Box::new(setting));
-            let executable = recipe.compile().unwrap();
+            let unit = CompileUnit::Program(Arc::new(program), Box::new(setting));
+            let executable = unit.compile().unwrap();
             assert_eq!(executable.is_reserved(), expected, "{length} on {ranks}");
             let busy = executable.busy_ranks().len();
             assert_eq!(busy, if expected { ranks } else { 1 }, "{length} on {ranks}");

@@ -237,19 +237,19 @@ func.func @main(%a: !ndarray.ndarray<6xf64>, %b: !ndarray.ndarray<6xf64>) -> !nd
     fn printing_and_parsing_lose_nothing() {
         let moves = "move f64 on 4 ranks\nfrom 8 on r=4: block(r)\nto 8 on r=4: block(r) halo 1\n";
         for text in [PROGRAM, moves] {
-            let recipe: CompileUnit = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            let unit: CompileUnit = text.parse().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(
-                recipe.to_string().parse::<CompileUnit>().unwrap().to_string(),
-                recipe.to_string()
+                unit.to_string().parse::<CompileUnit>().unwrap().to_string(),
+                unit.to_string()
             );
-            let executable = recipe.compile().unwrap();
-            assert_eq!(executable.ranks, recipe.ranks());
+            let executable = unit.compile().unwrap();
+            assert_eq!(executable.ranks, unit.ranks());
         }
     }
 
     #[test]
     fn damaged_recipes_are_refused_or_lowered() {
-        pantile_testkit::cases("damaged recipes", 400, |rng| {
+        pantile_testkit::cases("damaged compile units", 400, |rng| {
             let mut bytes = PROGRAM.as_bytes().to_vec();
             for _ in 0..1 + rng.below(4) {
                 let at = rng.below(bytes.len());
@@ -260,11 +260,11 @@ func.func @main(%a: !ndarray.ndarray<6xf64>, %b: !ndarray.ndarray<6xf64>) -> !nd
                 }
             }
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            if let Ok(recipe) = text.parse::<CompileUnit>()
-                && recipe.ranks() < 100
+            if let Ok(unit) = text.parse::<CompileUnit>()
+                && unit.ranks() < 100
             {
                 // It may be refused here, too; it must not panic.
-                let _ = recipe.compile();
+                let _ = unit.compile();
             }
         });
     }

@@ -134,11 +134,11 @@ impl CompiledProgram {
 
     fn job(&self, arguments: ArrayIds, results: ArrayIds) -> Arc<Job> {
         let setting = Box::new(self.setting.clone());
-        let recipe = CompileUnit::Program(Arc::new(self.program.clone()), setting);
+        let unit = CompileUnit::Program(Arc::new(self.program.clone()), setting);
         Arc::new(Job {
-            key: Fingerprint::of(&recipe.to_string()).0,
+            key: Fingerprint::of(&unit.to_string()).0,
             executable: Arc::clone(&self.executable),
-            recipe: Arc::new(recipe),
+            unit: Arc::new(unit),
             parameters: Vec::new(),
             arguments,
             results,

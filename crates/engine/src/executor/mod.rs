@@ -40,7 +40,7 @@ pub struct Job {
     /// The program, lowered for borrowed arguments.
     pub executable: Arc<Executable>,
     /// What it was lowered from, for ranks that have to do that themselves.
-    pub recipe: Arc<CompileUnit>,
+    pub unit: Arc<CompileUnit>,
     /// Equal keys mean equal programs: they are prepared once.
     pub key: u128,
     /// Its first arguments: scalar parameters, the same for all ranks.

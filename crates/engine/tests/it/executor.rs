@@ -22,10 +22,10 @@ fn job(ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
 fn job_of((text, key): (&str, u128), ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
     let program = pantile_ir::text::parse(text, "test").unwrap();
     let setting = Setting { ranks, ..Setting::default() };
-    let recipe = CompileUnit::Program(Arc::new(program), Box::new(setting));
+    let unit = CompileUnit::Program(Arc::new(program), Box::new(setting));
     Arc::new(Job {
-        executable: Arc::new(recipe.compile().unwrap()),
-        recipe: Arc::new(recipe),
+        executable: Arc::new(unit.compile().unwrap()),
+        unit: Arc::new(unit),
         key,
         arguments: arguments.iter().copied().map(ArrayId).collect(),
         results: [ArrayId(result)].into_iter().collect(),

@@ -1,4 +1,4 @@
-//! Texts that are no recipes.
+//! Texts that are no compile units.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use pantile_text::Fault;
 
 use pantile_ir::verify::Finding;
 
-/// Why a text is no recipe.
+/// Why a text is no compile unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompileUnitError {
@@ -16,7 +16,7 @@ pub enum CompileUnitError {
         /// The line, or its first letters.
         got: String,
     },
-    /// A line that no recipe has.
+    /// A line that no compile unit has.
     Line {
         /// The line, or its first letters.
         got: String,

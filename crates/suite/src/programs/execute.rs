@@ -82,8 +82,8 @@ pub fn by_executor(
     expected: &[Array],
 ) -> Result<(), String> {
     let ranks = executor.size();
-    let recipe = recipe_lent(trial, ranks)?;
-    let executable = recipe.compile().map_err(|error| format!("lower: {error}"))?;
+    let unit = recipe_lent(trial, ranks)?;
+    let executable = unit.compile().map_err(|error| format!("lower: {error}"))?;
     // Names are never used again: ranks that are elsewhere forget when they get to it.
     static NAMES: AtomicU64 = AtomicU64::new(1);
     let names = |count: usize| -> Vec<ArrayId> {
@@ -99,8 +99,8 @@ pub fn by_executor(
     let results = names(expected.len());
     let job = Job {
         executable: Arc::new(executable),
-        key: Fingerprint::of(&recipe.to_string()).0,
-        recipe: Arc::new(recipe),
+        key: Fingerprint::of(&unit.to_string()).0,
+        unit: Arc::new(unit),
         parameters: Vec::new(),
         arguments: arguments.clone().into(),
         results: results.clone().into(),
