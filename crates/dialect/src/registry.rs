@@ -172,7 +172,7 @@ static ALL: &[Pass] = &[
     }),
     pass("fold", "what is known becomes constants and known lengths", fold::run),
     pass("cse", "what is computed twice is computed once", cse::run),
-    pass("dce", "what nobody reads is left out; collective operations stay", dce::run),
+    pass("dce", "what is not read is left out; collective operations stay", dce::run),
     pass(
         "distribute",
         "operations on distributed arrays say what one member does",

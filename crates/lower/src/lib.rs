@@ -27,6 +27,7 @@ mod local;
 mod operation_lowering;
 mod overlap;
 mod panels;
+mod pipeline;
 mod place;
 mod placed;
 mod print;
@@ -47,8 +48,8 @@ use pantile_lanes::DType;
 pub use contract::Contract;
 pub use cost::{Cost, StepCost};
 pub use error::{
-    CompileUnitError, LoopError, LowerError, LowerErrorKind, OperationError, PlaceError,
-    StridedRangeError,
+    CompileUnitError, LoopError, LowerError, LowerErrorKind, OperationError, PassFault, PassNeeds,
+    PlaceError, StridedRangeError,
 };
 pub use executable::{
     Carried, Compute, Exchange, ExchangePart, Executable, Finish, Fold, IndexMap, Move, Part,
@@ -57,6 +58,7 @@ pub use executable::{
 
 pub use compile_unit::CompileUnit;
 pub use local::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Places, owned_places};
+pub use pipeline::{LowerPass, PASSES, Stage, StageSize, compile, compile_observed, find};
 pub use placed::place;
 pub use team::{home_of, ranks_named};
 pub use values::values;
@@ -115,24 +117,6 @@ pub struct Lent {
     pub home: Distribution,
     /// True if nobody needs it afterwards: the program may do with its memory what it likes.
     pub spent: bool,
-}
-
-/// Everything at once: values, lowering, fusion, shared memory.
-///
-/// # Errors
-/// As [`lower`].
-pub fn compile(program: &Program, setting: &Setting) -> Result<Executable, LowerError> {
-    let mut program = program.clone();
-    values(&mut program);
-    let mut executable = lower(&program, setting)?;
-    executable.fuse();
-    executable.bundle();
-    executable.overlap();
-    if setting.looks {
-        executable.look();
-    }
-    executable.reuse();
-    Ok(executable)
 }
 
 /// Lowers the entry function of a program of values (no assignments in place): every loop alone,

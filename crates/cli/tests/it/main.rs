@@ -10,5 +10,6 @@ mod command;
 mod common;
 mod examples;
 mod filetests;
+mod passes_page;
 mod readme;
 mod run_memory;

@@ -2,6 +2,7 @@
 
 mod compile_unit;
 mod operations;
+mod pass;
 mod place;
 mod repeat;
 mod slices;
@@ -13,6 +14,7 @@ use pantile_lanes::DType;
 
 pub use compile_unit::CompileUnitError;
 pub use operations::OperationError;
+pub use pass::{PassFault, PassNeeds};
 pub use place::PlaceError;
 pub use repeat::LoopError;
 pub use slices::StridedRangeError;
