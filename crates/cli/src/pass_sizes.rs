@@ -30,7 +30,7 @@ pub(crate) fn report(program: &Program, setting: &Setting, json: bool) -> Result
 }
 
 fn to_text(all: &[AfterPass]) -> String {
-    let head = ["pass", "operations", "loops", "movements", "memory", "what it does"];
+    let head = ["pass", "operations", "loops", "movements", "overlapped", "memory", "what it does"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for (number, AfterPass { pass, about, size }) in all.iter().enumerate() {
         let before = number.checked_sub(1).map(|before| all[before].size);
@@ -45,13 +45,15 @@ fn to_text(all: &[AfterPass]) -> String {
             changed(|size| size.operations, count),
             changed(|size| size.loops, count),
             changed(|size| size.movements, count),
+            changed(|size| size.overlapped, count),
             changed(|size| size.bytes, bytes),
             (*about).to_owned(),
         ]);
     }
-    let align = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left];
-    let note = "\nOperations of a program; loops and movements of its steps, and memory of the rank that needs \
-                most.\n`=`: as before. `pantile opt --pass NAME` shows what a pass makes.\n";
+    let mut align = [Align::Right; 7];
+    (align[0], align[6]) = (Align::Left, Align::Left);
+    let note = "\nOperations of a program; loops and movements of its steps, those beside which a loop runs, and \
+                memory of\nthe rank that needs most. `=`: as before. `pantile opt --pass NAME` shows what a pass makes.\n";
     aligned(&rows, &align, 2) + note
 }
 
@@ -62,6 +64,7 @@ fn to_json(AfterPass { pass, about, size }: &AfterPass) -> Value {
         ("operations", size.operations.into()),
         ("loops", size.loops.into()),
         ("movements", size.movements.into()),
+        ("overlapped", size.overlapped.into()),
         ("bytes", size.bytes.into()),
     ])
 }

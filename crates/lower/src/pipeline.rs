@@ -167,8 +167,10 @@ pub struct StageSize {
     pub operations: usize,
     /// Loops over elements.
     pub loops: usize,
-    /// Exchanges of halos and other movements, and those of them beside which a loop runs.
+    /// Exchanges of halos and other movements, without what is read where it is.
     pub movements: usize,
+    /// Exchanges beside which a loop runs.
+    pub overlapped: usize,
     /// Bytes of memory of the rank that needs most of it.
     pub bytes: usize,
 }
@@ -189,27 +191,31 @@ impl Stage {
                 let ranks = 0..executable.ranks;
                 let bytes = ranks.map(|rank| executable.local_bytes(rank)).max().unwrap_or(0);
                 let mut size = StageSize { bytes, ..StageSize::default() };
-                count(&executable.steps, &mut size);
+                count(executable, &executable.steps, &mut size);
                 size
             }
         }
     }
 }
 
-fn count(steps: &[Step], size: &mut StageSize) {
+fn count(executable: &Executable, steps: &[Step], size: &mut StageSize) {
     for step in steps {
         match step {
             Step::Compute(_) => size.loops += 1,
             Step::Exchange(exchange) => {
+                let overlapped = usize::from(exchange.during.is_some());
                 size.movements += 1;
-                size.loops += usize::from(exchange.during.is_some());
+                size.overlapped += overlapped;
+                size.loops += overlapped;
             }
-            Step::Move(_) => size.movements += 1,
+            Step::Move(step) => {
+                size.movements += usize::from(!executable.looks.contains(&step.to));
+            }
             Step::Repeat(repeat) => {
                 if let TripCount::While { before, .. } = &repeat.turns {
-                    count(before, size);
+                    count(executable, before, size);
                 }
-                count(&repeat.body, size);
+                count(executable, &repeat.body, size);
             }
             _ => {}
         }

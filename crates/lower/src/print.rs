@@ -43,11 +43,15 @@ impl Executable {
         let indent = "  ".repeat(depth);
         match step {
             Step::Compute(compute) => print_compute(compute, &indent, out),
-            Step::Move(step) => writeln!(
-                out,
-                "{indent}{} {} -> {}: {} -> {}",
-                step.name, step.from, step.to, step.source, step.target
-            ),
+            Step::Move(step) => {
+                let remote = self.looks.contains(&step.to);
+                let note = if remote { ", read where it is" } else { "" };
+                writeln!(
+                    out,
+                    "{indent}{} {} -> {}: {} -> {}{note}",
+                    step.name, step.from, step.to, step.source, step.target
+                )
+            }
             Step::Exchange(step) => {
                 for (number, part) in step.parts.iter().enumerate() {
                     let word = if number == 0 { "exchange" } else { "    with" };
