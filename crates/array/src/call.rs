@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use pantile_engine::{ArrayId, ArrayIds, Job};
 use pantile_geometry::Fingerprint;
-use pantile_ir::{Env, Program, Type};
+use pantile_ir::{Env, Placement, Program, Type};
 use pantile_lower::{CompileUnit, Lent, Setting, home_of};
 
 use super::fault::Fault;
@@ -96,12 +96,11 @@ impl Session {
             let home = home_of(ty, &self.setting_for(ranks))?;
             return Ok((Arc::clone(&node), ty.clone(), home));
         }
-        let text = stored.home.plain.to_string();
-        let at = text.split_once(" on ").map_or("auto", |(_, at)| at).to_owned();
+        let at = Placement::At(Arc::clone(&stored.home.plain));
         let Type::Array(own) = Type::array(&node.shape(), array.dtype()) else {
             return Err(Fault::new(FaultKind::NoArray, place));
         };
-        let own = Type::Array(own.placed(Some(Env::Spread(at))));
+        let own = Type::Array(own.placed(Some(Env::Placement(at))));
         Ok((Arc::clone(&node), own, stored.home.room.clone()))
     }
 

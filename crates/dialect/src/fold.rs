@@ -164,7 +164,8 @@ impl Fold {
         let [result] = operation.results[..] else { return false };
         let Type::Array(made) = to.function.ty(result).clone() else { return false };
         let local = |array: &pantile_ir::ArrayType| {
-            let placed = array.envs.iter().any(|env| matches!(env, Env::Dist(_) | Env::Spread(_)));
+            let placed =
+                array.envs.iter().any(|env| matches!(env, Env::Dist(_) | Env::Placement(_)));
             !placed && array.known_shape().is_some()
         };
         let arrays = operation.operands.iter().filter_map(|v| to.function.ty(*v).as_array());

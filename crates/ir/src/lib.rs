@@ -9,6 +9,7 @@
 mod attribute;
 pub mod infer;
 mod op;
+mod placement;
 mod program;
 pub mod reference;
 pub mod text;
@@ -18,5 +19,6 @@ pub mod verify;
 pub use attribute::Attribute;
 pub use op::{Arith, Boundary, Index, Named, Op, Predicate, Random, Reduction, Slice};
 pub use pantile_lanes::{Binary, Complex, DType, Scalar, Unary, promote};
+pub use placement::{PlacedAt, Placement};
 pub use program::{Block, Function, Operation, Place, Program, Value, ValueData};
 pub use types::{ArrayType, Dim, DistEnv, Element, Env, LocalParts, Spelling, Type};

@@ -130,7 +130,7 @@ fn agreed(function: &Function, homes: &Homes, setting: &Setting) -> BTreeMap<Val
 
 /// True for an array with axes that does not say where it lives.
 fn is_open(ty: &Type) -> bool {
-    let says = |env: &Env| matches!(env, Env::Dist(_) | Env::Spread(_));
+    let says = |env: &Env| matches!(env, Env::Dist(_) | Env::Placement(_));
     ty.as_array().is_some_and(|array| array.ndim() > 0 && !array.envs.iter().any(says))
 }
 
@@ -168,7 +168,7 @@ fn returned(function: &Function) -> &[Value] {
 
 fn add(ty: &mut Type, text: &str) {
     if let Type::Array(array) = ty {
-        array.envs.push(Env::Spread(text.to_owned()));
+        array.envs.push(Env::Placement(text.into()));
         array.envs.sort_by_key(ToString::to_string);
     }
 }
@@ -198,7 +198,7 @@ fn name_types(program: &mut Program, function: &str) {
 fn unplaced(ty: &Type) -> Type {
     let mut ty = ty.clone();
     if let Type::Array(array) = &mut ty {
-        array.envs.retain(|env| !matches!(env, Env::Spread(_)));
+        array.envs.retain(|env| !matches!(env, Env::Placement(_)));
     }
     ty
 }

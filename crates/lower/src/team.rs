@@ -4,7 +4,7 @@ use pantile_geometry::{Axis, Cuts, Distribution, Mesh, Rank};
 
 use super::place;
 use super::{LowerError, LowerErrorKind, Lowering, OperationError, PlaceError};
-use pantile_ir::{Attribute, Env, Type};
+use pantile_ir::{Attribute, Env, Placement, Type};
 
 impl Lowering<'_> {
     /// The distribution that a type names, if it names one.
@@ -18,7 +18,16 @@ impl Lowering<'_> {
         };
         for env in &array.envs {
             match env {
-                Env::Spread(text) => return self.spread(text, shape).map(Some),
+                Env::Placement(Placement::At(at)) => {
+                    if at.shape() != shape {
+                        let (home, shape) = (at.to_string(), shape.to_vec());
+                        return Err(PlaceError::Shape { home, shape });
+                    }
+                    return self.product_home(at, || at.to_string()).map(Some);
+                }
+                Env::Placement(Placement::Template(text)) => {
+                    return self.template_home(text, shape).map(Some);
+                }
                 Env::Dist(dist) if dist.local.is_some() => {
                     return Err(PlaceError::MemberParts);
                 }
@@ -47,7 +56,7 @@ impl Lowering<'_> {
         place::build(shape, &mesh, axes.collect())
     }
 
-    fn spread(&self, text: &str, shape: &[usize]) -> Result<Distribution, PlaceError> {
+    fn template_home(&self, text: &str, shape: &[usize]) -> Result<Distribution, PlaceError> {
         // A single element is everywhere, unless a mesh is named and nothing else.
         let on_mesh = text.split_once(':').is_some_and(|(_, axes)| axes.trim().is_empty());
         if text == "copies" || (shape.is_empty() && !on_mesh) {
@@ -60,11 +69,20 @@ impl Lowering<'_> {
         let home: Distribution = full
             .parse()
             .map_err(|error| PlaceError::Text { text: full.clone(), error: Box::new(error) })?;
+        self.product_home(&home, || text.to_owned())
+    }
+
+    /// A distribution in which arrays can live, without the room around them.
+    fn product_home(
+        &self,
+        home: &Distribution,
+        text: impl FnOnce() -> String,
+    ) -> Result<Distribution, PlaceError> {
         if home.has_terms() || home.axes().is_none() {
-            return Err(PlaceError::NotProduct { text: text.to_owned() });
+            return Err(PlaceError::NotProduct { text: text() });
         }
         self.check_ranks(home.mesh())?;
-        place::plain(&home)
+        place::plain(home)
     }
 
     fn check_ranks(&self, mesh: &Mesh) -> Result<(), PlaceError> {

@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         if self.eat_env("#pantile.dist") {
             let text = self.string("a distribution in quotes")?;
             self.expect(">")?;
-            return Ok(Env::Spread(text));
+            return Ok(Env::Placement(text.into()));
         }
         // Only what says nothing but a device is understood; the rest is carried along.
         let start = self.offset();

@@ -22,6 +22,13 @@ pub enum PlaceError {
         /// What the type says.
         text: String,
     },
+    /// The distribution is one of arrays of another shape.
+    Shape {
+        /// The distribution.
+        home: String,
+        /// The shape of the array.
+        shape: Vec<usize>,
+    },
     /// A type has the parts of one member.
     MemberParts,
     /// A rank that the world does not have.
@@ -72,6 +79,9 @@ impl fmt::Display for PlaceError {
             Self::Text { text, error } => write!(f, "{error} in {text:?}"),
             Self::NotProduct { text } => {
                 write!(f, "{text:?} has terms or boxes, expected a product of axes")
+            }
+            Self::Shape { home, shape } => {
+                write!(f, "{home:?} is no distribution of an array of shape {shape:?}")
             }
             Self::MemberParts => f.write_str(
                 "the type has the parts of one member (loffs, lparts), expected one for all of \

@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 
-use pantile_ir::text::parse_type;
-use pantile_ir::{DType, Op};
+use pantile_ir::text::{parse, parse_type};
+use pantile_ir::{ArrayType, DType, Env, Op, Placement, Type};
 use pantile_lower::{
-    LoopError, LowerErrorKind, OperationError, PlaceError, Setting, StridedRangeError, home_of,
+    LoopError, LowerErrorKind, OperationError, PassFault, PassNeeds, PlaceError, Setting, Stage,
+    StridedRangeError, find, home_of,
 };
 
 fn check(error: impl Display, text: &str) {
@@ -78,6 +79,13 @@ fn arrays_without_a_home_say_why() {
         PlaceError::NotProduct { text },
         "\"r=2: whole; sum(r)\" has terms or boxes, expected a product of axes",
     );
+    let (home, shape) = ("8 on r=2: block(r)".to_owned(), vec![9]);
+    let at = Placement::at(home.parse().unwrap());
+    let array = ArrayType::new(&shape, DType::F64).placed(Some(Env::Placement(at)));
+    let setting = Setting { ranks: 2, ..Setting::default() };
+    let error = *home_of(&Type::Array(array), &setting).unwrap_err().kind;
+    assert_eq!(error, PlaceError::Shape { home, shape }.into());
+    check(error, "\"8 on r=2: block(r)\" is no distribution of an array of shape [9]");
     check(
         PlaceError::MemberParts,
         "the type has the parts of one member (loffs, lparts), expected one for all of them: a team only",
@@ -110,4 +118,22 @@ fn loops_and_slices_that_cannot_be_lowered_say_why() {
         "a slice of sizes [1, 2] is no array of shape ?",
     );
     check(StridedRangeError::UnknownIndex, "an index is not known before the program runs");
+}
+
+#[test]
+fn passes_out_of_order_say_so() {
+    let program = parse("func.func @main() {\n  return\n}\n", "empty").unwrap();
+    let setting = Setting { ranks: 2, ..Setting::default() };
+    let run = |name: &str, stage: Stage| find(name).unwrap().run(stage, &setting);
+    let steps = run("lower", Stage::Program(program.clone())).unwrap();
+    let fault = run("values", steps.clone()).unwrap_err();
+    assert_eq!(fault, PassFault::Stage { pass: "values", needs: PassNeeds::Program });
+    check(fault, "values works on programs: it has to come before `lower`");
+    let fault = run("reuse", Stage::Program(program)).unwrap_err();
+    assert_eq!(fault, PassFault::Stage { pass: "reuse", needs: PassNeeds::Steps });
+    check(fault, "reuse works on steps: `lower` has to come before it");
+    let fault = run("lower", steps).unwrap_err();
+    assert_eq!(fault, PassFault::LoweredTwice);
+    check(fault, "these are steps already");
+    assert!(find("nothing").is_none());
 }

@@ -33,7 +33,7 @@ pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable
 /// Results live where their types say.
 fn check_homes(executable: &Executable, setting: &Setting) -> Result<(), String> {
     for (number, (slot, ty)) in executable.results.iter().enumerate() {
-        let says = |env: &Env| matches!(env, Env::Dist(_) | Env::Spread(_));
+        let says = |env: &Env| matches!(env, Env::Dist(_) | Env::Placement(_));
         if !ty.as_array().is_some_and(|array| array.envs.iter().any(says)) {
             continue;
         }
