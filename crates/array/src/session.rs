@@ -407,10 +407,10 @@ impl Session {
     /// those of the world.
     pub(crate) fn setting_for(&self, ranks: usize) -> Setting {
         let steps_per_exchange = self.inner.steps_per_exchange.load(Ordering::Relaxed);
-        let looks = self.inner.windows;
+        let remote_reads = self.inner.windows;
         let ranks = self.ranks_for(ranks);
         let cut_over = (ranks > self.ranks()).then_some(self.ranks());
-        Setting { ranks, cut_over, steps_per_exchange, looks, ..Setting::default() }
+        Setting { ranks, cut_over, steps_per_exchange, remote_reads, ..Setting::default() }
     }
 }
 

@@ -105,7 +105,7 @@ fn lowered(
     case: &Case,
     program: &Arc<Program>,
 ) -> Result<(Executable, CompileUnit, Vec<Distribution>)> {
-    let setting = Setting { ranks: case.ranks, looks: true, ..Setting::default() };
+    let setting = Setting { ranks: case.ranks, remote_reads: true, ..Setting::default() };
     let mut executable = pantile_lower::compile(program, &setting)?;
     for _ in 0..4 {
         let arguments = executable.arguments.iter().enumerate();

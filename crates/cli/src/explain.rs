@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let place = RanksPlace::of(arguments, address.as_deref())?;
     let (ranks, windows, machine) = (place.ranks, place.windows, place.machine);
     let mut setting = arguments.options.setting(ranks, Some(bound.types.clone()))?;
-    setting.looks = windows;
+    setting.remote_reads = windows;
     if arguments.passes {
         return pass_sizes::report(&bound.program, &setting, arguments.json);
     }

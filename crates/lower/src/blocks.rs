@@ -37,7 +37,7 @@ impl<'a> Lowering<'a> {
             padded = self.padded(padded, axis, (low, high), (boundary, zero))?;
             before[axis] = low;
         }
-        let mut sum = self.spread_to(zero, &shape)?;
+        let mut sum = self.broadcast_to(zero, &shape)?;
         for (number, (point, weight)) in points.iter().zip(weights).enumerate() {
             let map: Vec<IndexMap> = point
                 .iter()
@@ -69,7 +69,7 @@ impl<'a> Lowering<'a> {
         let length = i64::try_from(shape[axis]).unwrap_or(i64::MAX);
         let mut wide = shape.clone();
         wide[axis] += usize::try_from(low + high).unwrap_or(0);
-        let mut padded = self.spread_to(zero, &wide)?;
+        let mut padded = self.broadcast_to(zero, &wide)?;
         let slot = self.plain_slot(of).ok_or(OperationError::PaddedNotStored)?;
         let map: Vec<Option<(usize, StridedRange)>> = shape
             .iter()
@@ -84,12 +84,12 @@ impl<'a> Lowering<'a> {
         let home = place::follow(&self.slots[slot.index()].home.clone(), &wide, &map)?;
         let base = self.materialise(padded, Some(&home))?;
         padded = self.exprs.slot(base, self.exprs[of].dtype, &wide);
-        let stretch = |offset: i64, size: i64| {
+        let range = |offset: i64, size: i64| {
             let mut all = whole_region(&shape);
             all[axis] = StridedRange { offset, step: 1, size: usize::try_from(size).unwrap_or(0) };
             all
         };
-        padded = self.assigned(of, padded, stretch(low, length))?;
+        padded = self.assigned(of, padded, range(low, length))?;
         if boundary == Boundary::Zero || length == 0 {
             return Ok(padded);
         }
@@ -101,7 +101,7 @@ impl<'a> Lowering<'a> {
             let mut one = shape.clone();
             one[axis] = 1;
             let row = self.exprs.view(of, &map, &one);
-            padded = self.assigned(row, padded, stretch(at, 1))?;
+            padded = self.assigned(row, padded, range(at, 1))?;
         }
         Ok(padded)
     }
@@ -174,15 +174,11 @@ impl<'a> Lowering<'a> {
         arguments: &[ExprId],
         region: &[StridedRange],
     ) -> Result<Vec<ExprId>, LowerErrorKind> {
-        let shape: Vec<usize> = region.iter().map(|stretch| stretch.size).collect();
+        let shape: Vec<usize> = region.iter().map(|range| range.size).collect();
         let map: Vec<IndexMap> = region
             .iter()
             .enumerate()
-            .map(|(axis, stretch)| IndexMap::Moves {
-                axis,
-                offset: stretch.offset,
-                step: stretch.step,
-            })
+            .map(|(axis, range)| IndexMap::Moves { axis, offset: range.offset, step: range.step })
             .collect();
         let (env, uses) = (std::mem::take(&mut self.env), std::mem::take(&mut self.uses));
         let outer = std::mem::replace(&mut self.function, callee);

@@ -77,8 +77,8 @@ impl Executable {
     }
 
     fn computes(&self, compute: &Compute, rank: Rank) -> bool {
-        let backgrounds = compute.backgrounds.iter().map(|(to, _)| *to);
-        compute.stored().chain(backgrounds).any(|slot| self.has_elements(slot, rank))
+        let pass_through = compute.pass_through.iter().map(|(to, _)| *to);
+        compute.stored().chain(pass_through).any(|slot| self.has_elements(slot, rank))
     }
 }
 

@@ -123,7 +123,7 @@ impl Lowering<'_> {
         roots: Vec<(ExprId, Target)>,
         (domain, region): (&Distribution, Vec<StridedRange>),
         reduced: &[usize],
-        backgrounds: Vec<(SlotId, SlotId)>,
+        pass_through: Vec<(SlotId, SlotId)>,
     ) -> Result<(), LowerErrorKind> {
         let ids: Vec<ExprId> = roots.iter().map(|(id, _)| *id).collect();
         let leaves = self.leaves(&ids);
@@ -174,9 +174,9 @@ impl Lowering<'_> {
             body,
             writes,
             reduced: reduced.to_vec(),
-            backgrounds,
+            pass_through,
             halos,
-            beyond: Vec::new(),
+            overcompute: Vec::new(),
             place: self.place.clone(),
         })));
         Ok(())
@@ -222,21 +222,21 @@ impl Lowering<'_> {
             return copies.then(|| vec![None; access.len()]);
         }
         let mut windows = Vec::new();
-        for (map, along) in place::axes(home).iter().zip(access) {
+        for (map, index_map) in place::axes(home).iter().zip(access) {
             if place::is_whole(map) {
                 windows.push(None);
                 continue;
             }
-            let IndexMap::Moves { axis, offset, step } = along else { return None };
+            let IndexMap::Moves { axis, offset, step } = index_map else { return None };
             let by = &place::axes(domain)[*axis];
             if !place::is_block(map) || !place::is_block(by) {
-                let stretch = region[*axis];
+                let range = region[*axis];
                 let same = map == by
                     && *offset == 0
                     && *step == 1
-                    && stretch.offset == 0
-                    && stretch.step == 1
-                    && stretch.size == map.length();
+                    && range.offset == 0
+                    && range.step == 1
+                    && range.size == map.length();
                 if !same {
                     return None;
                 }
@@ -246,7 +246,7 @@ impl Lowering<'_> {
             if map.over() != by.over() {
                 return None;
             }
-            windows.push(Some(place::beside(map, *along, (by, region[*axis], None))?));
+            windows.push(Some(place::beside(map, *index_map, (by, region[*axis], None))?));
         }
         Some(windows)
     }
@@ -272,7 +272,7 @@ impl Lowering<'_> {
     /// Adds windows to what is asked of a slot; true if they go beyond what its ranks own.
     pub(super) fn request(&mut self, slot: SlotId, windows: Vec<Option<Windows>>) -> bool {
         let info = &mut self.slots[slot.index()];
-        let mut beyond = false;
+        let mut overcompute = false;
         for (axis, (kept, asked)) in info.windows.iter_mut().zip(&windows).enumerate() {
             let Some(asked) = asked else { continue };
             let map = &place::axes(&info.home)[axis];
@@ -281,12 +281,12 @@ impl Lowering<'_> {
                 window.0 < window.1 && (window.0 < owned.0 || window.1 > owned.1)
             };
             if asked.iter().enumerate().any(outside) {
-                beyond = true;
+                overcompute = true;
                 let owned: Windows = (0..map.parts()).map(|c| place::owned(map, c)).collect();
                 *kept = place::join(&place::join(kept, &Some(owned)), &Some(asked.clone()));
             }
         }
-        beyond
+        overcompute
     }
 
     /// Copies what a loop reads of a slot to where it reads it.
@@ -335,7 +335,7 @@ impl Lowering<'_> {
     ) -> Result<(), LowerErrorKind> {
         let axes: Vec<usize> = access
             .iter()
-            .filter_map(|along| match along {
+            .filter_map(|index_map| match index_map {
                 IndexMap::Moves { axis, .. } => Some(*axis),
                 IndexMap::Fixed(_) => None,
             })
@@ -347,7 +347,7 @@ impl Lowering<'_> {
         let place_of = |axis: usize| used.iter().position(|other| *other == axis).unwrap_or(0);
         let inner: Access = access
             .iter()
-            .map(|along| match *along {
+            .map(|index_map| match *index_map {
                 IndexMap::Moves { axis, offset, step } => {
                     IndexMap::Moves { axis: place_of(axis), offset, step }
                 }
@@ -377,33 +377,33 @@ impl Lowering<'_> {
     ) -> Option<Vec<TempAxis>> {
         let shape = self.slots[slot.index()].home.shape();
         let mut axes = Vec::new();
-        for (along, length) in access.iter().zip(shape) {
-            let IndexMap::Moves { axis, offset, step } = along else {
-                axes.push(TempAxis::Window(place::reached(*along, (0, 1))?));
+        for (index_map, length) in access.iter().zip(shape) {
+            let IndexMap::Moves { axis, offset, step } = index_map else {
+                axes.push(TempAxis::Window(place::reached(*index_map, (0, 1))?));
                 continue;
             };
-            let (map, stretch) = (&place::axes(domain)[*axis], region[*axis]);
+            let (map, range) = (&place::axes(domain)[*axis], region[*axis]);
             // Two axes of an array by one axis of the loop: the second gets all it may need.
             let taken = axes.iter().any(|other| match other {
                 TempAxis::Windows(by, _) | TempAxis::Same(by) => by == axis,
                 TempAxis::Window(_) => false,
             });
             if place::is_whole(map) || taken {
-                let reached = place::reached(*along, (0, stretch.size)).unwrap_or((0, 0));
+                let reached = place::reached(*index_map, (0, range.size)).unwrap_or((0, 0));
                 axes.push(TempAxis::Window(reached));
             } else if place::is_block(map) {
                 let windows = (0..map.parts()).map(|coordinate| {
-                    let part = place::owned_part(map, coordinate, stretch);
-                    place::reached(*along, part).unwrap_or((0, 0))
+                    let part = place::owned_part(map, coordinate, range);
+                    place::reached(*index_map, part).unwrap_or((0, 0))
                 });
                 axes.push(TempAxis::Windows(*axis, windows.collect()));
             } else {
                 let same = *offset == 0
                     && *step == 1
                     && *length == map.length()
-                    && stretch.offset == 0
-                    && stretch.step == 1
-                    && stretch.size == *length;
+                    && range.offset == 0
+                    && range.step == 1
+                    && range.size == *length;
                 axes.push(same.then_some(TempAxis::Same(*axis))?);
             }
         }
@@ -571,7 +571,7 @@ pub(super) fn followed(
 ) -> Result<Distribution, PlaceError> {
     let map: Vec<Option<(usize, StridedRange)>> = (0..shape.len())
         .map(|out| {
-            access.iter().enumerate().find_map(|(base, along)| match *along {
+            access.iter().enumerate().find_map(|(base, index_map)| match *index_map {
                 IndexMap::Moves { axis, offset, step } if axis == out => {
                     let size = shape[out];
                     let last = offset + step * i64::try_from(size).unwrap_or(0).saturating_sub(1);

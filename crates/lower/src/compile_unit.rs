@@ -88,7 +88,7 @@ impl fmt::Display for CompileUnit {
                 if setting.fast {
                     writeln!(out, "fast")?;
                 }
-                if setting.looks {
+                if setting.remote_reads {
                     writeln!(out, "looks")?;
                 }
                 for (name, ranks) in &setting.teams {
@@ -141,7 +141,7 @@ fn program_of<'a>(
             "steps" => setting.steps_per_exchange = number(rest)?,
             "cut" => setting.cut_over = Some(first_ranks(rest, ranks)?),
             "fast" => setting.fast = true,
-            "looks" => setting.looks = true,
+            "looks" => setting.remote_reads = true,
             "copied" => copied = true,
             "team" => setting.teams.extend(team(rest)?),
             "given" => given.push(parse_type(rest).map_err(CompileUnitError::Type)?),
@@ -191,8 +191,8 @@ fn team(text: &str) -> Result<BTreeMap<String, Vec<usize>>, CompileUnitError> {
 fn distribution(text: &str, ranks: usize) -> Result<Distribution, CompileUnitError> {
     let distribution: Distribution =
         text.parse().map_err(|error| CompileUnitError::Distribution(Box::new(error)))?;
-    let beyond = distribution.mesh().ranks().find(|rank| *rank >= ranks);
-    match beyond {
+    let overcompute = distribution.mesh().ranks().find(|rank| *rank >= ranks);
+    match overcompute {
         Some(rank) => Err(CompileUnitError::NoSuchRank { text: shortened(text), rank, ranks }),
         None => Ok(distribution),
     }

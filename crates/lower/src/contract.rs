@@ -57,9 +57,9 @@ impl Contract {
                 false => vec![Write::Fold(Fold::Sum, self.to, None)],
             },
             reduced: vec![self.domain.ndim() - 1],
-            backgrounds: Vec::new(),
+            pass_through: Vec::new(),
             halos: Vec::new(),
-            beyond: Vec::new(),
+            overcompute: Vec::new(),
             place: self.place.clone(),
         }
     }
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         if terms == 0 || shape.contains(&0) {
             let zero = self.exprs.constant(Scalar::of(0i64), &[]);
             let zero = self.exprs.cast(zero, dtype);
-            return self.spread_to(zero, &shape);
+            return self.broadcast_to(zero, &shape);
         }
         let mut full = shape.clone();
         if vectors[0] {
@@ -117,14 +117,14 @@ impl Lowering<'_> {
         let product = self.contract([left, right], &full, dtype)?;
         // A vector has no axis in the result.
         let mut next = 0;
-        let along = (0..last).map(|axis| {
+        let index_map = (0..last).map(|axis| {
             if (axis == rows && vectors[0]) || (axis == columns && vectors[1]) {
                 return IndexMap::Fixed(0);
             }
             next += 1;
             IndexMap::Moves { axis: next - 1, offset: 0, step: 1 }
         });
-        let map: Vec<IndexMap> = along.collect();
+        let map: Vec<IndexMap> = index_map.collect();
         Ok(self.exprs.view(product, &map, &shape))
     }
 

@@ -140,7 +140,7 @@ impl Executable {
     pub fn work(&self) -> usize {
         let work = |step: &Step| match step {
             Step::Compute(compute) => {
-                let sizes = compute.region.iter().map(|stretch| stretch.size);
+                let sizes = compute.region.iter().map(|range| range.size);
                 sizes.fold(1 + compute.body.operations(), usize::saturating_mul)
             }
             Step::Contract(step) => {
@@ -253,7 +253,7 @@ impl Executable {
             let free = compute.domain.free_mesh_axes();
             free.iter().map(|axis| compute.domain.mesh().shape()[*axis]).product()
         };
-        let size: u128 = compute.region.iter().map(|stretch| stretch.size as u128).product();
+        let size: u128 = compute.region.iter().map(|range| range.size as u128).product();
         let elements = size * copies as u128;
         let stored = compute.writes.iter().filter(|write| matches!(write, Write::Slot(..))).count();
         let (reads, operations) = (compute.reads.len(), compute.body.operations());

@@ -62,7 +62,7 @@ impl Lowering<'_> {
                     false => self.exprs.constant(zero, &[]),
                 };
                 let of = self.exprs.cast(of, dtype);
-                self.spread_to(of, &shape)
+                self.broadcast_to(of, &shape)
             }
             Op::Linspace { endpoint } => self.linspace(operation, *endpoint, dtype),
             Op::Arange => {
@@ -90,7 +90,7 @@ impl Lowering<'_> {
                 let shape = self.declared_shape(operation)?;
                 let seed = self.operand(operation, 0)?;
                 let seed = self.exprs.cast(seed, DType::U64);
-                let seed = self.spread_to(seed, &shape)?;
+                let seed = self.broadcast_to(seed, &shape)?;
                 let index = Kind::Index { offset: 0, strides: row_major(&shape) };
                 let index = self.exprs.add(index, DType::I64, &shape);
                 let index = self.exprs.cast(index, DType::U64);

@@ -9,7 +9,7 @@ use pantile_ir::infer::{self, ShapeError};
 
 impl Lowering<'_> {
     /// The expression seen at a larger shape, aligned at the last axes.
-    pub(crate) fn spread_to(
+    pub(crate) fn broadcast_to(
         &mut self,
         expr: ExprId,
         shape: &[usize],
@@ -83,7 +83,7 @@ impl Lowering<'_> {
         let (compute, result) = infer::binary_types(function, pair, wanted)?;
         let shape = self.known_shape(&[one, other])?;
         let (one, other) = (self.exprs.cast(one, compute), self.exprs.cast(other, compute));
-        let (one, other) = (self.spread_to(one, &shape)?, self.spread_to(other, &shape)?);
+        let (one, other) = (self.broadcast_to(one, &shape)?, self.broadcast_to(other, &shape)?);
         Ok(self.exprs.add(Kind::Binary(function, one, other), result, &shape))
     }
 
@@ -96,8 +96,8 @@ impl Lowering<'_> {
     ) -> Result<ExprId, LowerErrorKind> {
         let shape = self.known_shape(&[which, yes, no])?;
         let (yes, no) = (self.exprs.cast(yes, dtype), self.exprs.cast(no, dtype));
-        let which = self.spread_to(which, &shape)?;
-        let (yes, no) = (self.spread_to(yes, &shape)?, self.spread_to(no, &shape)?);
+        let which = self.broadcast_to(which, &shape)?;
+        let (yes, no) = (self.broadcast_to(yes, &shape)?, self.broadcast_to(no, &shape)?);
         Ok(self.exprs.add(Kind::Select(which, yes, no), dtype, &shape))
     }
 }

@@ -57,7 +57,7 @@ pub struct Executable {
     pub steps: Vec<Step>,
     /// Slots that movements fill and the loop right behind them alone reads: ranks that see each
     /// other's memory need not fill them.
-    pub looks: BTreeSet<SlotId>,
+    pub remote_reads: BTreeSet<SlotId>,
     /// Who has something to do; not to be asked before all is lowered.
     pub(super) busy: Busy,
 }
@@ -89,7 +89,7 @@ impl Executable {
             results: vec![(to, ty)],
             lent: Some(vec![Lent { home: source.clone(), spent: false }]),
             steps: vec![Step::Move(Box::new(step))],
-            looks: BTreeSet::new(),
+            remote_reads: BTreeSet::new(),
             busy: Busy::default(),
         }
     }
@@ -224,12 +224,12 @@ pub struct Compute {
     /// The axes of the loop that folds reduce, ascending.
     pub reduced: Vec<usize>,
     /// Slots whose elements outside of the region are taken from another slot of the same home.
-    pub backgrounds: Vec<(SlotId, SlotId)>,
+    pub pass_through: Vec<(SlotId, SlotId)>,
     /// Slots of which it reads more than ranks own.
     pub halos: Vec<SlotId>,
     /// Per axis of the domain, the indices that each coordinate computes although it owns fewer;
     /// empty if there are none such.
-    pub beyond: Vec<Option<Vec<(i64, i64)>>>,
+    pub overcompute: Vec<Option<Vec<(i64, i64)>>>,
     /// Where it was written.
     pub place: Place,
 }

@@ -144,7 +144,7 @@ impl Exprs {
         let kind = match self[id].kind.clone() {
             Kind::Const(value) => Kind::Const(value),
             Kind::Read(slot, access) => {
-                Kind::Read(slot, access.iter().map(|along| through(*along, map)).collect())
+                Kind::Read(slot, access.iter().map(|index_map| through(*index_map, map)).collect())
             }
             Kind::Index { offset, strides } => index_through(offset, &strides, map, shape.len()),
             Kind::Unary(function, a) => Kind::Unary(function, go(self, a)),
@@ -194,8 +194,8 @@ pub(crate) fn identity(ndim: usize) -> Vec<IndexMap> {
 }
 
 /// How an axis is read through another map.
-fn through(along: IndexMap, map: &[IndexMap]) -> IndexMap {
-    let IndexMap::Moves { axis, offset, step } = along else { return along };
+fn through(index_map: IndexMap, map: &[IndexMap]) -> IndexMap {
+    let IndexMap::Moves { axis, offset, step } = index_map else { return index_map };
     match map[axis] {
         IndexMap::Fixed(index) => IndexMap::Fixed(offset + step * index),
         IndexMap::Moves { axis, offset: o, step: s } => {
@@ -206,8 +206,8 @@ fn through(along: IndexMap, map: &[IndexMap]) -> IndexMap {
 
 fn index_through(offset: i64, strides: &[i64], map: &[IndexMap], ndim: usize) -> Kind {
     let (mut offset, mut new) = (offset, vec![0; ndim]);
-    for (stride, along) in strides.iter().zip(map) {
-        match along {
+    for (stride, index_map) in strides.iter().zip(map) {
+        match index_map {
             IndexMap::Fixed(index) => offset += stride * index,
             IndexMap::Moves { axis, offset: o, step } => {
                 offset += stride * o;

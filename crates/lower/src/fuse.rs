@@ -104,7 +104,7 @@ fn prune(compute: &mut Compute, needed: &BTreeSet<SlotId>) -> bool {
     let (body, reads) = joined.finish(&kept.iter().map(|(node, _)| *node).collect::<Vec<_>>());
     compute.writes = kept.into_iter().map(|(_, write)| write).collect();
     let stored: BTreeSet<SlotId> = compute.writes.iter().map(slot_of).collect();
-    compute.backgrounds.retain(|(slot, _)| stored.contains(slot));
+    compute.pass_through.retain(|(slot, _)| stored.contains(slot));
     (compute.body, compute.reads) = (body, reads);
     true
 }
@@ -143,7 +143,7 @@ fn partner(done: &[Step], compute: &Compute, slots: &[Slot]) -> Option<usize> {
             mine.insert(*slot);
         }
     }
-    mine.extend(compute.backgrounds.iter().map(|(_, from)| *from));
+    mine.extend(compute.pass_through.iter().map(|(_, from)| *from));
     for at in (0..done.len()).rev() {
         if let Step::Compute(first) = &done[at]
             && fits(first, compute, slots)
@@ -164,7 +164,7 @@ fn fits(first: &Compute, second: &Compute, slots: &[Slot]) -> bool {
         && first.domain == second.domain
         && first.domain.mesh().names() == second.domain.mesh().names()
         && first.reduced == second.reduced
-        && first.beyond == second.beyond
+        && first.overcompute == second.overcompute
         && first.body.nodes().len() + second.body.nodes().len() <= MOST_NODES;
     if !alike {
         return false;
@@ -189,7 +189,7 @@ fn fits(first: &Compute, second: &Compute, slots: &[Slot]) -> bool {
     let shifted = second.reads.iter().any(|read| {
         matches!(read, Read::Slot(slot, _, access) if made.contains(slot) && *access != here)
     });
-    let behind = second.backgrounds.iter().any(|(_, from)| made.contains(from));
+    let behind = second.pass_through.iter().any(|(_, from)| made.contains(from));
     let folded = folds(first)
         && second
             .reads
@@ -232,12 +232,12 @@ fn are_strangers(first: &Compute, second: &Compute, made: &BTreeSet<SlotId>) -> 
 
 /// How a loop reads an array at the places where it stores.
 fn same_places(compute: &Compute) -> Vec<IndexMap> {
-    let along = |(axis, stretch): (usize, &super::StridedRange)| IndexMap::Moves {
+    let index_map = |(axis, range): (usize, &super::StridedRange)| IndexMap::Moves {
         axis,
-        offset: stretch.offset,
-        step: stretch.step,
+        offset: range.offset,
+        step: range.step,
     };
-    compute.region.iter().enumerate().map(along).collect()
+    compute.region.iter().enumerate().map(index_map).collect()
 }
 
 /// The second loop becomes part of the first.
@@ -258,7 +258,7 @@ fn merge(first: &mut Compute, second: &Compute) {
     let all: Vec<LaneNode> = outputs.into_iter().chain(more).collect();
     (first.body, first.reads) = joined.finish(&all);
     first.writes.extend(second.writes.iter().cloned());
-    first.backgrounds.extend(second.backgrounds.iter().copied());
+    first.pass_through.extend(second.pass_through.iter().copied());
     for slot in &second.halos {
         if !first.halos.contains(slot) {
             first.halos.push(*slot);

@@ -49,9 +49,19 @@ impl Lowering<'_> {
         }
         let buffers = slots.len();
         let lent = self.setting.lent.clone();
-        let looks = BTreeSet::new();
+        let remote_reads = BTreeSet::new();
         let (ranks, busy) = (self.ranks, Busy::default());
-        Ok(Executable { ranks, slots, buffers, arguments, results, lent, steps, looks, busy })
+        Ok(Executable {
+            ranks,
+            slots,
+            buffers,
+            arguments,
+            results,
+            lent,
+            steps,
+            remote_reads,
+            busy,
+        })
     }
 
     /// Results that live like an argument get its room: the next program often reads them as this

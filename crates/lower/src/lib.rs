@@ -107,7 +107,7 @@ pub struct Setting {
     /// ranks compute in them what their neighbours compute too. The results are the same.
     pub steps_per_exchange: usize,
     /// True if ranks see each other's memory: what one loop alone needs of others is not copied.
-    pub looks: bool,
+    pub remote_reads: bool,
 }
 
 /// An argument that a program reads where it is.

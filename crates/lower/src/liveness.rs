@@ -26,7 +26,7 @@ struct Lives<'a> {
     /// Slots that may live on in the memory of another that ends when they begin.
     takeovers: BTreeMap<SlotId, Vec<SlotId>>,
     /// Slots of movements that others may read where they come from.
-    looks: &'a BTreeSet<SlotId>,
+    remote_reads: &'a BTreeSet<SlotId>,
     /// What a loop may update in place.
     renewed: Vec<Renewed>,
 }
@@ -94,7 +94,8 @@ impl Lives<'_> {
                 }
                 // What travels must not be written meanwhile: nobody takes over memory here.
                 Step::Move(movement) => {
-                    shown = Some(movement.from).filter(|_| self.looks.contains(&movement.to));
+                    shown =
+                        Some(movement.from).filter(|_| self.remote_reads.contains(&movement.to));
                     self.define(movement.to, at);
                 }
                 _ => written(step, &mut |slot| self.define(slot, at)),
@@ -161,7 +162,7 @@ fn pointwise(compute: &Compute) -> Vec<(SlotId, SlotId)> {
         .region
         .iter()
         .enumerate()
-        .map(|(axis, stretch)| IndexMap::Moves { axis, offset: stretch.offset, step: stretch.step })
+        .map(|(axis, range)| IndexMap::Moves { axis, offset: range.offset, step: range.step })
         .collect();
     let shifted: BTreeSet<SlotId> = compute
         .reads
@@ -178,7 +179,7 @@ fn pointwise(compute: &Compute) -> Vec<(SlotId, SlotId)> {
             Read::Slot(slot, ..) => Some(*slot),
             Read::Index { .. } => None,
         })
-        .chain(compute.backgrounds.iter().map(|(_, from)| *from))
+        .chain(compute.pass_through.iter().map(|(_, from)| *from))
         .filter(|slot| !shifted.contains(slot))
         .collect();
     sources.sort_unstable();
@@ -190,8 +191,8 @@ fn pointwise(compute: &Compute) -> Vec<(SlotId, SlotId)> {
     let mut pairs = Vec::new();
     for target in targets {
         // Whoever has a background takes that one's memory or none.
-        let background = compute.backgrounds.iter().find(|(slot, _)| *slot == target);
-        match background {
+        let passed = compute.pass_through.iter().find(|(slot, _)| *slot == target);
+        match passed {
             Some((_, from)) if sources.contains(from) => pairs.push((target, *from)),
             Some(_) => {}
             None => pairs.extend(sources.iter().map(|source| (target, *source))),
@@ -202,10 +203,10 @@ fn pointwise(compute: &Compute) -> Vec<(SlotId, SlotId)> {
 
 impl Executable {
     /// Gives slots that never live at the same time the same memory.
-    pub fn reuse(&mut self) {
+    pub fn share_memory(&mut self) {
         let (known, takeovers) = (BTreeMap::new(), BTreeMap::new());
-        let (looks, renewed) = (&self.looks, Vec::new());
-        let mut lives = Lives { lives: known, clock: 0, takeovers, looks, renewed };
+        let (remote_reads, renewed) = (&self.remote_reads, Vec::new());
+        let mut lives = Lives { lives: known, clock: 0, takeovers, remote_reads, renewed };
         for (slot, _) in &self.arguments {
             lives.define(*slot, 0);
         }

@@ -146,8 +146,8 @@ impl Executable {
                 continue;
             }
             let home = &self.slots[slot.index()].home;
-            for (axis, (map, along)) in place::axes(home).iter().zip(access).enumerate() {
-                let IndexMap::Moves { axis: by, offset, step } = along else { continue };
+            for (axis, (map, index_map)) in place::axes(home).iter().zip(access).enumerate() {
+                let IndexMap::Moves { axis: by, offset, step } = index_map else { continue };
                 if !place::is_block(map) || place::is_whole(map) {
                     continue;
                 }
@@ -177,10 +177,10 @@ impl Executable {
         let axes = place::axes(&compute.domain).iter().enumerate();
         let runs = axes.map(|(axis, map)| {
             let coordinate = compute.domain.coordinate(rank, axis).unwrap_or(0);
-            let stretch = compute.region[axis];
+            let range = compute.region[axis];
             if place::is_block(map) {
-                let beyond = compute.beyond.get(axis).and_then(Option::as_ref);
-                let (from, to) = place::part_beyond(map, coordinate, stretch, beyond);
+                let overcompute = compute.overcompute.get(axis).and_then(Option::as_ref);
+                let (from, to) = place::part_overcomputed(map, coordinate, range, overcompute);
                 let first = i64::try_from(from).unwrap_or(i64::MAX);
                 return vec![Run { first, step: 1, local: from, count: to - from }];
             }
@@ -199,8 +199,8 @@ impl Executable {
             Read::Index { strides, .. } => strides[axis] != 0,
             Read::Slot(slot, _, access) => {
                 let maps = place::axes(&self.slots[slot.index()].home);
-                access.iter().zip(maps).any(|(along, map)| {
-                    matches!(along, IndexMap::Moves { axis: by, .. } if *by == axis)
+                access.iter().zip(maps).any(|(index_map, map)| {
+                    matches!(index_map, IndexMap::Moves { axis: by, .. } if *by == axis)
                         && place::is_block(map)
                 })
             }
@@ -276,8 +276,8 @@ impl Executable {
                 true => {
                     let length = map.length();
                     let all = super::StridedRange { offset: 0, step: 1, size: length };
-                    let beyond = compute.beyond.get(axis).and_then(Option::as_ref);
-                    place::part_beyond(map, coordinate, all, beyond)
+                    let overcompute = compute.overcompute.get(axis).and_then(Option::as_ref);
+                    place::part_overcomputed(map, coordinate, all, overcompute)
                 }
                 false => (0, map.local_length(coordinate)),
             }
@@ -288,18 +288,18 @@ impl Executable {
         else {
             return Vec::new();
         };
-        let inner = compute.region.iter().enumerate().map(|(axis, stretch)| {
-            let offset = usize::try_from(stretch.offset).unwrap_or(0);
+        let inner = compute.region.iter().enumerate().map(|(axis, range)| {
+            let offset = usize::try_from(range.offset).unwrap_or(0);
             match place::is_block(&axes[axis]) {
                 true => (
                     offset.clamp(own[axis].0, own[axis].1),
-                    (offset + stretch.size).clamp(own[axis].0, own[axis].1),
+                    (offset + range.size).clamp(own[axis].0, own[axis].1),
                 ),
                 false => own[axis],
             }
         });
         let inner: Vec<(usize, usize)> = inner.collect();
-        let gaps = compute.region.iter().any(|stretch| stretch.step != 1);
+        let gaps = compute.region.iter().any(|range| range.step != 1);
         let boxes = if gaps { vec![own] } else { around(&own, &inner) };
         boxes.into_iter().filter_map(|one| self.copy_of(&one, to, from, rank)).collect()
     }
@@ -384,10 +384,10 @@ impl<'a> Memory<'a> {
     /// Where the elements of a box lie that is read in this way.
     pub(super) fn places(&self, access: &[IndexMap], runs: &[Run]) -> Option<Places> {
         let mut places = Places { offset: 0, strides: vec![0; runs.len()] };
-        for (axis, along) in access.iter().enumerate() {
+        for (axis, index_map) in access.iter().enumerate() {
             let map = &place::axes(self.home)[axis];
             let stride = self.strides[axis];
-            let (first, by) = match along {
+            let (first, by) = match index_map {
                 IndexMap::Fixed(index) => (self.local(map, axis, *index)?, None),
                 IndexMap::Moves { axis: by, offset, step } if place::is_block(map) => {
                     let run = &runs[*by];
@@ -421,12 +421,12 @@ impl<'a> Memory<'a> {
 
 /// Where a loop over a region stores.
 fn stored_at(region: &[StridedRange]) -> Vec<IndexMap> {
-    let along = |(axis, stretch): (usize, &StridedRange)| IndexMap::Moves {
+    let index_map = |(axis, range): (usize, &StridedRange)| IndexMap::Moves {
         axis,
-        offset: stretch.offset,
-        step: stretch.step,
+        offset: range.offset,
+        step: range.step,
     };
-    region.iter().enumerate().map(along).collect()
+    region.iter().enumerate().map(index_map).collect()
 }
 
 fn identity_of(own: &[(usize, usize)]) -> Vec<IndexMap> {

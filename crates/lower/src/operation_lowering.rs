@@ -101,7 +101,7 @@ impl<'a> Lowering<'a> {
             _ => {
                 let expr = self.expression(operation)?;
                 let result = operation.results[0];
-                let expr = self.settle(result, expr)?;
+                let expr = self.materialise_value(result, expr)?;
                 self.env.insert(result, expr);
             }
         }
@@ -115,7 +115,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Puts an expression into memory if it would be computed again and again.
-    fn settle(&mut self, value: Value, expr: ExprId) -> Result<ExprId, LowerErrorKind> {
+    fn materialise_value(&mut self, value: Value, expr: ExprId) -> Result<ExprId, LowerErrorKind> {
         let depth = self.exprs.depth(expr);
         let uses = self.uses.get(&value).copied().unwrap_or_default();
         let often = uses.count > 1 && !(uses.pointwise && uses.count <= AGAIN);
@@ -199,7 +199,7 @@ impl<'a> Lowering<'a> {
             Op::Broadcast => {
                 let of = self.operand(operation, 0)?;
                 let shape = self.declared_shape(operation)?;
-                self.spread_to(of, &shape)
+                self.broadcast_to(of, &shape)
             }
             Op::Reshape { .. } => {
                 let of = self.operand(operation, 0)?;

@@ -7,7 +7,7 @@ use super::{Compute, Executable, Read, SlotId, Step, TripCount, Write};
 
 impl Executable {
     /// Exchanges that could happen at the same time become one: one message per neighbour.
-    pub fn bundle(&mut self) {
+    pub fn aggregate_messages(&mut self) {
         each_block(&mut self.steps, &mut bundle);
     }
 
@@ -115,13 +115,13 @@ fn alone(between: &[Step], compute: &Compute, slots: &BTreeSet<SlotId>) -> bool 
             Read::Index { .. } => None,
         })
         .collect();
-    mine.extend(compute.backgrounds.iter().map(|(_, from)| *from));
+    mine.extend(compute.pass_through.iter().map(|(_, from)| *from));
     let stores = compute
         .writes
         .iter()
         .all(|write| matches!(write, Write::Slot(slot, _) if !slots.contains(slot)));
     // What lies outside of the region is copied first, halos included: they have to be there.
-    let mut free = stores && (compute.beyond.is_empty() || compute.backgrounds.is_empty());
+    let mut free = stores && (compute.overcompute.is_empty() || compute.pass_through.is_empty());
     for step in between {
         written(step, &mut |slot| free &= !mine.contains(&slot));
     }

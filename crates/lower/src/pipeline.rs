@@ -65,7 +65,7 @@ pub const PASSES: &[LowerPass] = &[
     LowerPass {
         name: "bundle",
         about: "halos that travel at the same time travel together",
-        work: PassWork::Steps(Executable::bundle),
+        work: PassWork::Steps(Executable::aggregate_messages),
         is_taken: ALWAYS,
     },
     LowerPass {
@@ -77,13 +77,13 @@ pub const PASSES: &[LowerPass] = &[
     LowerPass {
         name: "remote-reads",
         about: "what one loop alone needs of others is read where it is, if ranks see each other's memory",
-        work: PassWork::Steps(Executable::look),
-        is_taken: |setting| setting.looks,
+        work: PassWork::Steps(Executable::read_remotely),
+        is_taken: |setting| setting.remote_reads,
     },
     LowerPass {
         name: "reuse",
         about: "arrays that do not live at the same time share memory",
-        work: PassWork::Steps(Executable::reuse),
+        work: PassWork::Steps(Executable::share_memory),
         is_taken: ALWAYS,
     },
 ];
@@ -209,7 +209,7 @@ fn count(executable: &Executable, steps: &[Step], size: &mut StageSize) {
                 size.loops += overlapped;
             }
             Step::Move(step) => {
-                size.movements += usize::from(!executable.looks.contains(&step.to));
+                size.movements += usize::from(!executable.remote_reads.contains(&step.to));
             }
             Step::Repeat(repeat) => {
                 if let TripCount::While { before, .. } = &repeat.turns {

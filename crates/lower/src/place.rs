@@ -88,14 +88,14 @@ pub(crate) fn follow(
     let mesh = base.mesh();
     let described = map.iter().zip(shape).map(|(from, length)| match from {
         None => Axis::whole(),
-        Some((axis, stretch)) => stretched(&axes(base)[*axis], mesh, *stretch, *length),
+        Some((axis, range)) => stretched(&axes(base)[*axis], mesh, *range, *length),
     });
     build(shape, mesh, described.collect())
 }
 
 /// The part of an axis that a stretch sees, cut where the axis is cut.
-fn stretched(map: &AxisMap, mesh: &Mesh, stretch: StridedRange, length: usize) -> Axis {
-    let whole = stretch.offset == 0 && stretch.step == 1 && length == map.length();
+fn stretched(map: &AxisMap, mesh: &Mesh, range: StridedRange, length: usize) -> Axis {
+    let whole = range.offset == 0 && range.step == 1 && length == map.length();
     if whole {
         return describe(map, mesh);
     }
@@ -109,7 +109,7 @@ fn stretched(map: &AxisMap, mesh: &Mesh, stretch: StridedRange, length: usize) -
     }
     let mut cuts: Vec<usize> = vec![0];
     for coordinate in 0..map.parts() {
-        let (_, end) = owned_part(map, coordinate, stretch);
+        let (_, end) = owned_part(map, coordinate, range);
         cuts.push(end.max(cuts[coordinate]));
     }
     if let Some(last) = cuts.last_mut() {
@@ -119,42 +119,38 @@ fn stretched(map: &AxisMap, mesh: &Mesh, stretch: StridedRange, length: usize) -
 }
 
 /// The `k`s of a stretch whose index a coordinate owns (of a cut in blocks).
-pub(crate) fn owned_part(
-    map: &AxisMap,
-    coordinate: usize,
-    stretch: StridedRange,
-) -> (usize, usize) {
+pub(crate) fn owned_part(map: &AxisMap, coordinate: usize, range: StridedRange) -> (usize, usize) {
     let (low, high) = map.owned(coordinate);
-    (count_below(stretch, low), count_below(stretch, high))
+    (count_below(range, low), count_below(range, high))
 }
 
 /// The `k`s of a stretch whose index a coordinate computes: what it owns, or one of the windows
 /// that go beyond that.
-pub(crate) fn part_beyond(
+pub(crate) fn part_overcomputed(
     map: &AxisMap,
     coordinate: usize,
-    stretch: StridedRange,
-    beyond: Option<&Windows>,
+    range: StridedRange,
+    overcompute: Option<&Windows>,
 ) -> (usize, usize) {
-    match beyond.map(|windows| windows[coordinate]) {
+    match overcompute.map(|windows| windows[coordinate]) {
         Some((from, to)) if from < to => {
             let index = |at: i64| usize::try_from(at).unwrap_or(0);
-            (count_below(stretch, index(from)), count_below(stretch, index(to)))
+            (count_below(range, index(from)), count_below(range, index(to)))
         }
-        _ => owned_part(map, coordinate, stretch),
+        _ => owned_part(map, coordinate, range),
     }
 }
 
 /// How many indices of a stretch lie below `index`.
-fn count_below(stretch: StridedRange, index: usize) -> usize {
+fn count_below(range: StridedRange, index: usize) -> usize {
     let index = i64::try_from(index).unwrap_or(i64::MAX);
-    let before = (index - stretch.offset + stretch.step - 1).div_euclid(stretch.step);
-    usize::try_from(before).unwrap_or(0).min(stretch.size)
+    let before = (index - range.offset + range.step - 1).div_euclid(range.step);
+    usize::try_from(before).unwrap_or(0).min(range.size)
 }
 
 /// The indices that `along` reaches from the `k`s `from..to`; `None` if there are none.
-pub(crate) fn reached(along: IndexMap, (from, to): (usize, usize)) -> Option<(i64, i64)> {
-    match along {
+pub(crate) fn reached(index_map: IndexMap, (from, to): (usize, usize)) -> Option<(i64, i64)> {
+    match index_map {
         IndexMap::Fixed(index) => Some((index, index + 1)),
         IndexMap::Moves { offset, step, .. } => {
             if from >= to {
@@ -172,13 +168,13 @@ pub(crate) fn reached(along: IndexMap, (from, to): (usize, usize)) -> Option<(i6
 /// the coordinate owns.
 pub(crate) fn beside(
     map: &AxisMap,
-    along: IndexMap,
-    (by, stretch, beyond): (&AxisMap, StridedRange, Option<&Windows>),
+    index_map: IndexMap,
+    (by, range, overcompute): (&AxisMap, StridedRange, Option<&Windows>),
 ) -> Option<Windows> {
     let window = |coordinate: usize| {
         let owned = owned(map, coordinate);
-        let part = part_beyond(by, coordinate, stretch, beyond);
-        let window = reached(along, part).unwrap_or((owned.0, owned.0));
+        let part = part_overcomputed(by, coordinate, range, overcompute);
+        let window = reached(index_map, part).unwrap_or((owned.0, owned.0));
         is_halo(window, owned).then_some(window)
     };
     (0..map.parts()).map(window).collect()

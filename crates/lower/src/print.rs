@@ -44,7 +44,7 @@ impl Executable {
         match step {
             Step::Compute(compute) => print_compute(compute, &indent, out),
             Step::Move(step) => {
-                let remote = self.looks.contains(&step.to);
+                let remote = self.remote_reads.contains(&step.to);
                 let note = if remote { ", read where it is" } else { "" };
                 writeln!(
                     out,
@@ -75,7 +75,7 @@ impl Executable {
             Step::Contract(step) => {
                 writeln!(out, "{indent}contract {} -> {}", step.domain, step.to)?;
                 step.reads.iter().try_for_each(|(slot, access)| {
-                    let access: Vec<String> = access.iter().map(along).collect();
+                    let access: Vec<String> = access.iter().map(index_map).collect();
                     writeln!(out, "{indent}  read {slot}[{}]", access.join(", "))
                 })
             }
@@ -109,13 +109,13 @@ impl Executable {
 }
 
 fn print_compute(compute: &Compute, indent: &str, out: &mut String) -> fmt::Result {
-    let region: Vec<String> = compute.region.iter().map(stretch).collect();
+    let region: Vec<String> = compute.region.iter().map(range).collect();
     write!(out, "{indent}loop [{}] of {}", region.join(", "), compute.domain)?;
     writeln!(out, ", {} operations", compute.body.operations())?;
     for read in &compute.reads {
         match read {
             Read::Slot(slot, part, access) => {
-                let access: Vec<String> = access.iter().map(along).collect();
+                let access: Vec<String> = access.iter().map(index_map).collect();
                 writeln!(out, "{indent}  read {slot}[{}]{}", access.join(", "), part_name(*part))?;
             }
             Read::Index { offset, strides } => {
@@ -123,13 +123,13 @@ fn print_compute(compute: &Compute, indent: &str, out: &mut String) -> fmt::Resu
             }
         }
     }
-    for (axis, windows) in compute.beyond.iter().enumerate() {
+    for (axis, windows) in compute.overcompute.iter().enumerate() {
         let Some(windows) = windows else { continue };
         let windows: Vec<String> =
             windows.iter().map(|(from, to)| format!("{from}:{to}")).collect();
         writeln!(out, "{indent}  computes {} of axis {axis}", windows.join(" "))?;
     }
-    for (to, from) in &compute.backgrounds {
+    for (to, from) in &compute.pass_through {
         writeln!(out, "{indent}  {to} is {from} elsewhere")?;
     }
     for write in &compute.writes {
@@ -145,19 +145,19 @@ fn print_compute(compute: &Compute, indent: &str, out: &mut String) -> fmt::Resu
     Ok(())
 }
 
-fn stretch(stretch: &StridedRange) -> String {
-    let mut text = format!("{}", stretch.offset);
-    let size = i64::try_from(stretch.size).unwrap_or(i64::MAX);
-    let end = stretch.offset + stretch.step * size;
-    let _ = match stretch.step {
+fn range(range: &StridedRange) -> String {
+    let mut text = format!("{}", range.offset);
+    let size = i64::try_from(range.size).unwrap_or(i64::MAX);
+    let end = range.offset + range.step * size;
+    let _ = match range.step {
         1 => write!(text, "..{end}"),
         step => write!(text, "..{end} by {step}"),
     };
     text
 }
 
-fn along(along: &IndexMap) -> String {
-    match along {
+fn index_map(index_map: &IndexMap) -> String {
+    match index_map {
         IndexMap::Fixed(index) => index.to_string(),
         IndexMap::Moves { axis, offset, step } => {
             let factor = match step {

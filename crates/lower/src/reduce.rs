@@ -538,9 +538,9 @@ fn unit_map(own: &[usize], shape: &[usize]) -> Option<Vec<IndexMap>> {
     if !same {
         return None;
     }
-    let along = |axis: usize| match ours.iter().position(|other| *other == axis) {
+    let index_map = |axis: usize| match ours.iter().position(|other| *other == axis) {
         Some(number) => IndexMap::Moves { axis: theirs[number], offset: 0, step: 1 },
         None => IndexMap::Fixed(0),
     };
-    Some((0..own.len()).map(along).collect())
+    Some((0..own.len()).map(index_map).collect())
 }

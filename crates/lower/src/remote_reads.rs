@@ -12,19 +12,19 @@ impl Executable {
     /// Finds movements whose elements only the loop right behind them reads, and does not fold:
     /// there ranks that see each other's memory may read them where they are. That memory is then
     /// nobody else's until the loop is done.
-    pub fn look(&mut self) {
+    pub fn read_remotely(&mut self) {
         let mut readers: BTreeMap<SlotId, usize> = BTreeMap::new();
         count(&self.steps, &mut readers);
         self.results.iter().for_each(|(slot, _)| *readers.entry(*slot).or_default() += 1);
-        let mut looks = BTreeSet::new();
-        find(&self.steps, &readers, &mut looks);
-        self.looks = looks;
+        let mut remote_reads = BTreeSet::new();
+        find(&self.steps, &readers, &mut remote_reads);
+        self.remote_reads = remote_reads;
     }
 
     /// The boxes that a rank computes of a loop behind a movement: each reads what was to be moved
     /// in the memory of one rank, the one that owns it. `None` if it takes more than that.
     #[must_use]
-    pub fn local_looks(
+    pub fn local_remote_reads(
         &self,
         compute: &Compute,
         movement: &Move,
@@ -94,9 +94,9 @@ fn owned_by(
     own: &[(i64, i64)],
 ) -> Option<Vec<(usize, usize)>> {
     let mut part = own.to_vec();
-    for (axis, (map, along)) in place::axes(home).iter().zip(access).enumerate() {
+    for (axis, (map, index_map)) in place::axes(home).iter().zip(access).enumerate() {
         let (low, high) = place::owned(map, home.coordinate(rank, axis)?);
-        match along {
+        match index_map {
             IndexMap::Fixed(index) if (low..high).contains(index) => {}
             IndexMap::Fixed(_) => part.iter_mut().for_each(|range| range.1 = range.0),
             IndexMap::Moves { axis: by, offset, step } if *step > 0 => {
@@ -134,7 +134,7 @@ fn count(steps: &[Step], readers: &mut BTreeMap<SlotId, usize>) {
     }
 }
 
-fn find(steps: &[Step], readers: &BTreeMap<SlotId, usize>, looks: &mut BTreeSet<SlotId>) {
+fn find(steps: &[Step], readers: &BTreeMap<SlotId, usize>, remote_reads: &mut BTreeSet<SlotId>) {
     for (place, step) in steps.iter().enumerate() {
         match (step, steps.get(place + 1)) {
             (Step::Move(movement), Some(Step::Compute(compute))) => {
@@ -145,16 +145,16 @@ fn find(steps: &[Step], readers: &BTreeMap<SlotId, usize>, looks: &mut BTreeSet<
                 let stores = compute.writes.iter().all(|write| matches!(write, Write::Slot(..)));
                 let alone = readers.get(&movement.to) == Some(&1);
                 // A background is copied as a whole, also where the loop computes nothing.
-                let copied = compute.backgrounds.iter().any(|(_, from)| *from == movement.to);
+                let copied = compute.pass_through.iter().any(|(_, from)| *from == movement.to);
                 if reads && stores && alone && !copied && !movement.source.has_terms() {
-                    looks.insert(movement.to);
+                    remote_reads.insert(movement.to);
                 }
             }
             (Step::Repeat(repeat), _) => {
                 if let TripCount::While { before, .. } = &repeat.turns {
-                    find(before, readers, looks);
+                    find(before, readers, remote_reads);
                 }
-                find(&repeat.body, readers, looks);
+                find(&repeat.body, readers, remote_reads);
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ use pantile_ir::{Index, Operation, Slice};
 
 impl Lowering<'_> {
     /// The stretches of a slice of an array of this shape.
-    pub(crate) fn stretches(
+    pub(crate) fn ranges(
         &self,
         operation: &Operation,
         slice: &Slice,
@@ -36,7 +36,7 @@ impl Lowering<'_> {
             let (got, expected) = (offsets.len(), shape.len());
             return Err(StridedRangeError::Axes { got, expected });
         }
-        let mut stretches = Vec::new();
+        let mut ranges = Vec::new();
         for axis in 0..shape.len() {
             let (offset, size, step) = (offsets[axis], sizes[axis], steps[axis]);
             let count =
@@ -48,9 +48,9 @@ impl Lowering<'_> {
                 let length = shape[axis];
                 return Err(StridedRangeError::Bounds { axis, size, offset, step, length });
             }
-            stretches.push(StridedRange { offset, step, size: count });
+            ranges.push(StridedRange { offset, step, size: count });
         }
-        Ok(stretches)
+        Ok(ranges)
     }
 
     pub(crate) fn slice(
@@ -60,18 +60,16 @@ impl Lowering<'_> {
     ) -> Result<ExprId, LowerErrorKind> {
         let of = self.operand(operation, 0)?;
         let own = self.exprs[of].shape.clone();
-        let stretches = self.stretches(operation, slice, 1, &own)?;
+        let ranges = self.ranges(operation, slice, 1, &own)?;
         let declared = self.function.ty(operation.results[0]).shape();
-        let kept = kept_axes(&stretches, declared)?;
-        let shape: Vec<usize> = kept.iter().map(|axis| stretches[*axis].size).collect();
-        let map: Vec<IndexMap> = stretches
+        let kept = kept_axes(&ranges, declared)?;
+        let shape: Vec<usize> = kept.iter().map(|axis| ranges[*axis].size).collect();
+        let map: Vec<IndexMap> = ranges
             .iter()
             .enumerate()
-            .map(|(axis, stretch)| match kept.iter().position(|other| *other == axis) {
-                Some(new) => {
-                    IndexMap::Moves { axis: new, offset: stretch.offset, step: stretch.step }
-                }
-                None => IndexMap::Fixed(stretch.offset),
+            .map(|(axis, range)| match kept.iter().position(|other| *other == axis) {
+                Some(new) => IndexMap::Moves { axis: new, offset: range.offset, step: range.step },
+                None => IndexMap::Fixed(range.offset),
             })
             .collect();
         Ok(self.exprs.view(of, &map, &shape))
@@ -88,7 +86,7 @@ impl Lowering<'_> {
             return Ok(of);
         };
         let home = &self.slots[slot.index()].home;
-        let index = access.iter().map(|along| match along {
+        let index = access.iter().map(|index_map| match index_map {
             IndexMap::Fixed(at) => usize::try_from(*at).ok(),
             IndexMap::Moves { .. } => None,
         });
@@ -112,8 +110,8 @@ impl Lowering<'_> {
     ) -> Result<ExprId, LowerErrorKind> {
         let (source, base) = (self.operand(operation, 0)?, self.operand(operation, 1)?);
         let shape = self.exprs[base].shape.clone();
-        let stretches = self.stretches(operation, slice, 2, &shape)?;
-        self.assigned(source, base, stretches)
+        let ranges = self.ranges(operation, slice, 2, &shape)?;
+        self.assigned(source, base, ranges)
     }
 
     /// `base` with `source` at a region.
@@ -121,33 +119,31 @@ impl Lowering<'_> {
         &mut self,
         source: ExprId,
         base: ExprId,
-        mut stretches: Vec<StridedRange>,
+        mut ranges: Vec<StridedRange>,
     ) -> Result<ExprId, LowerErrorKind> {
         let (dtype, shape) = (self.exprs[base].dtype, self.exprs[base].shape.clone());
-        let sizes: Vec<usize> = stretches.iter().map(|stretch| stretch.size).collect();
+        let sizes: Vec<usize> = ranges.iter().map(|range| range.size).collect();
         if sizes.contains(&0) {
             return Ok(base);
         }
         let source = self.exprs.cast(source, dtype);
-        let mut source = self.spread_to(source, &sizes)?;
+        let mut source = self.broadcast_to(source, &sizes)?;
         // Regions go upwards; what is assigned is turned around instead.
         let mut turn = identity(sizes.len());
-        for (axis, stretch) in
-            stretches.iter_mut().enumerate().filter(|(_, stretch)| stretch.step < 0)
-        {
-            let last = i64::try_from(stretch.size).unwrap_or(i64::MAX) - 1;
+        for (axis, range) in ranges.iter_mut().enumerate().filter(|(_, range)| range.step < 0) {
+            let last = i64::try_from(range.size).unwrap_or(i64::MAX) - 1;
             turn[axis] = IndexMap::Moves { axis, offset: last, step: -1 };
-            *stretch = StridedRange {
-                offset: stretch.offset + last * stretch.step,
-                step: -stretch.step,
-                ..*stretch
+            *range = StridedRange {
+                offset: range.offset + last * range.step,
+                step: -range.step,
+                ..*range
             };
         }
         source = self.exprs.view(source, &turn, &sizes);
-        for stretch in stretches.iter_mut().filter(|stretch| stretch.size == 1) {
-            stretch.step = 1;
+        for range in ranges.iter_mut().filter(|range| range.size == 1) {
+            range.step = 1;
         }
-        if stretches == whole_region(&shape) {
+        if ranges == whole_region(&shape) {
             // Nothing is left of the old version but where it lives.
             let home = self.plain_slot(base).map(|slot| self.slots[slot.index()].home.clone());
             let slot = self.materialise(source, home.as_ref())?;
@@ -155,11 +151,10 @@ impl Lowering<'_> {
         }
         let mut slot = self.materialise(base, None)?;
         let home = self.slots[slot.index()].home.clone();
-        let partly = place::axes(&home).iter().zip(&stretches).zip(&shape).any(
-            |((map, stretch), length)| {
-                !place::is_block(map) && (stretch.size != *length || stretch.step != 1)
-            },
-        );
+        let partly =
+            place::axes(&home).iter().zip(&ranges).zip(&shape).any(|((map, range), length)| {
+                !place::is_block(map) && (range.size != *length || range.step != 1)
+            });
         let home = if partly { place::plain(&place::blocks(&shape, self.ranks)?)? } else { home };
         if partly {
             slot = self.moved(slot, &home, "redistribute")?;
@@ -167,7 +162,7 @@ impl Lowering<'_> {
         let next = self.new_slot(dtype, home.clone());
         self.compute(
             vec![(source, Target::Store(next))],
-            (&home, stretches),
+            (&home, ranges),
             &[],
             vec![(next, slot)],
         )?;
@@ -178,29 +173,29 @@ impl Lowering<'_> {
 /// The axes of a slice that are left: all but as many of length 1 as the declared shape lacks, the
 /// first ones that leave what is declared.
 fn kept_axes(
-    stretches: &[StridedRange],
+    ranges: &[StridedRange],
     declared: &[Option<usize>],
 ) -> Result<Vec<usize>, StridedRangeError> {
     fn from(
         axis: usize,
-        stretches: &[StridedRange],
+        ranges: &[StridedRange],
         declared: &[Option<usize>],
     ) -> Option<Vec<usize>> {
-        let Some((stretch, rest)) = stretches.split_first() else {
+        let Some((range, rest)) = ranges.split_first() else {
             return declared.is_empty().then(Vec::new);
         };
-        let droppable = stretch.size == 1 && stretches.len() > declared.len();
+        let droppable = range.size == 1 && ranges.len() > declared.len();
         let dropped = droppable.then(|| from(axis + 1, rest, declared)).flatten();
         dropped.or_else(|| {
             let (dim, others) = declared.split_first()?;
-            let fits = dim.is_none_or(|dim| dim == stretch.size);
+            let fits = dim.is_none_or(|dim| dim == range.size);
             let mut kept = fits.then(|| from(axis + 1, rest, others)).flatten()?;
             kept.insert(0, axis);
             Some(kept)
         })
     }
-    from(0, stretches, declared).ok_or_else(|| {
-        let sizes = stretches.iter().map(|stretch| stretch.size).collect();
+    from(0, ranges, declared).ok_or_else(|| {
+        let sizes = ranges.iter().map(|range| range.size).collect();
         StridedRangeError::Shape { sizes, declared: declared.to_vec() }
     })
 }

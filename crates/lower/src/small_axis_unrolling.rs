@@ -95,8 +95,8 @@ impl Lowering<'_> {
     fn terms(&mut self, of: ExprId, way: &Way) -> Option<Vec<ExprId>> {
         let left: usize = way.shape.iter().product();
         let complex = matches!(self.exprs[of].dtype, DType::C64 | DType::C128);
-        let few = (2..=SumTerms::MOST).contains(&way.count) && left >= WORTH && !complex;
-        if !few || self.size(of).saturating_mul(way.count) > MOST_NODES || self.cuts(of, way) {
+        let unrolled = (2..=SumTerms::MOST).contains(&way.count) && left >= WORTH && !complex;
+        if !unrolled || self.size(of).saturating_mul(way.count) > MOST_NODES || self.cuts(of, way) {
             return None;
         }
         let shape = self.exprs[of].shape.clone();
@@ -109,8 +109,8 @@ impl Lowering<'_> {
     fn cuts(&self, of: ExprId, way: &Way) -> bool {
         self.leaves(&[of]).iter().any(|(slot, access)| {
             let maps = place::axes(&self.slots[slot.index()].home);
-            maps.iter().zip(access).any(|(map, along)| {
-                matches!(along, IndexMap::Moves { axis, .. } if way.axes.contains(axis))
+            maps.iter().zip(access).any(|(map, index_map)| {
+                matches!(index_map, IndexMap::Moves { axis, .. } if way.axes.contains(axis))
                     && !place::is_whole(map)
             })
         })
@@ -160,7 +160,9 @@ impl Lowering<'_> {
         let real: Vec<usize> =
             way.kept.iter().copied().filter(|axis| domain.shape()[*axis] > 1).collect();
         let moves = |access: &[IndexMap], by: usize| {
-            access.iter().any(|along| matches!(along, IndexMap::Moves { axis, .. } if *axis == by))
+            access
+                .iter()
+                .any(|index_map| matches!(index_map, IndexMap::Moves { axis, .. } if *axis == by))
         };
         let leaves = self.leaves(&[of]);
         (2..=MOST_FOLDS).contains(&folds)
@@ -192,8 +194,8 @@ impl Lowering<'_> {
         let size: usize = shape.iter().product();
         let read = |access: &[IndexMap]| {
             let moved = |axis: &usize| {
-                let along = |along: &IndexMap| matches!(along, IndexMap::Moves { axis: by, .. } if by == axis);
-                access.iter().any(along)
+                let index_map = |index_map: &IndexMap| matches!(index_map, IndexMap::Moves { axis: by, .. } if by == axis);
+                access.iter().any(index_map)
             };
             (0..shape.len()).filter(moved).map(|axis| shape[axis]).product::<usize>()
         };

@@ -63,5 +63,5 @@ fn compute_reads(compute: &Compute, f: &mut dyn FnMut(SlotId)) {
             f(*slot);
         }
     }
-    compute.backgrounds.iter().for_each(|(_, from)| f(*from));
+    compute.pass_through.iter().for_each(|(_, from)| f(*from));
 }

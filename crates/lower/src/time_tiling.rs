@@ -57,7 +57,7 @@ impl Lowering<'_> {
                 Read::Slot(slot, ..) => Some(link(slot)),
                 Read::Index { .. } => None,
             });
-            let near = reads.chain(compute.backgrounds.iter().map(|(_, from)| link(from))).max();
+            let near = reads.chain(compute.pass_through.iter().map(|(_, from)| link(from))).max();
             let next = match compute.halos.iter().map(link).max() {
                 Some(before) => (before + 1) % self.setting.steps_per_exchange,
                 None => near.unwrap_or(0),
@@ -74,9 +74,10 @@ impl Lowering<'_> {
     /// True if a loop can compute more than ranks own: everything it reads lies beside it.
     fn can_widen(&self, compute: &Compute) -> bool {
         let (axes, mesh) = (place::axes(&compute.domain), compute.domain.mesh());
-        let even = axes.iter().zip(&compute.region).all(|(map, stretch)| {
-            place::is_block(map) && (place::is_whole(map) || stretch.step == 1)
-        });
+        let even = axes
+            .iter()
+            .zip(&compute.region)
+            .all(|(map, range)| place::is_block(map) && (place::is_whole(map) || range.step == 1));
         even && compute.reads.iter().all(|read| {
             let Read::Slot(slot, _, access) = read else { return true };
             let home = &self.slots[slot.index()].home;
@@ -87,7 +88,7 @@ impl Lowering<'_> {
             // A copy of a part has no more than was asked for.
             place::same_mesh(home.mesh(), mesh)
                 && place::windows_of(home).iter().all(Option::is_none)
-                && maps.iter().zip(access).all(|(map, along)| match along {
+                && maps.iter().zip(access).all(|(map, index_map)| match index_map {
                     _ if place::is_whole(map) => true,
                     IndexMap::Moves { axis, .. } => {
                         place::is_block(map) && map.over() == axes[*axis].over()
@@ -101,7 +102,7 @@ impl Lowering<'_> {
     fn widen(&mut self, compute: &mut Compute, slot: SlotId) -> bool {
         let axes = place::axes(&compute.domain);
         let windows = &self.slots[slot.index()].windows;
-        let beyond: Vec<Option<Windows>> = windows
+        let overcompute: Vec<Option<Windows>> = windows
             .iter()
             .zip(axes)
             .map(|(windows, map)| {
@@ -114,8 +115,8 @@ impl Lowering<'_> {
             let Read::Slot(from, _, access) = read else { continue };
             let maps = place::axes(&self.slots[from.index()].home);
             let mut all = Vec::new();
-            for (map, along) in maps.iter().zip(access) {
-                let IndexMap::Moves { axis, .. } = along else {
+            for (map, index_map) in maps.iter().zip(access) {
+                let IndexMap::Moves { axis, .. } = index_map else {
                     all.push(None);
                     continue;
                 };
@@ -123,15 +124,15 @@ impl Lowering<'_> {
                     all.push(None);
                     continue;
                 }
-                let by = (&axes[*axis], compute.region[*axis], beyond[*axis].as_ref());
-                let Some(windows) = place::beside(map, *along, by) else { return false };
+                let by = (&axes[*axis], compute.region[*axis], overcompute[*axis].as_ref());
+                let Some(windows) = place::beside(map, *index_map, by) else { return false };
                 all.push(Some(windows));
             }
             wanted.push((*from, all));
         }
         // What is outside of the region comes from there, in the halo as well.
-        wanted.extend(compute.backgrounds.iter().map(|(_, from)| (*from, beyond.clone())));
-        compute.beyond = beyond;
+        wanted.extend(compute.pass_through.iter().map(|(_, from)| (*from, overcompute.clone())));
+        compute.overcompute = overcompute;
         for (from, windows) in wanted {
             if self.request(from, windows) && !compute.halos.contains(&from) {
                 compute.halos.push(from);

@@ -182,7 +182,7 @@ fn compile(
     (looks, ranks): (bool, usize),
 ) -> Result<(CompiledProgram, Outputs)> {
     let mut setting = options.setting(ranks, Some(bound.types.clone()))?;
-    setting.looks = looks;
+    setting.remote_reads = looks;
     let mut program = CompiledProgram::compile(bound.program.clone(), setting.clone())?;
     let mut outputs = Outputs::new(&bound.program, &program, outputs)?;
     if let Some(more) = outputs.with_sums(&bound.program) {

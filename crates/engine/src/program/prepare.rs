@@ -175,7 +175,7 @@ pub(crate) fn prepare_loop(
     let rank = engine.rank();
     let buffer = |id: SlotId| executable.slots[id.index()].buffer;
     let mut copies = Vec::new();
-    for (to, from) in &compute.backgrounds {
+    for (to, from) in &compute.pass_through {
         if buffer(*to) != buffer(*from) {
             let dtype = executable.slots[to.index()].dtype;
             for one in executable.local_background(compute, (*to, *from), rank) {

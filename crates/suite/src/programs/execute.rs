@@ -165,8 +165,8 @@ fn setting(trial: &Trial, ranks: usize) -> Setting {
     // One exchange of halos serves one step in time, or two, or three.
     let operations = trial.program.entry().map_or(0, |entry| entry.body.operations.len());
     let steps_per_exchange = 1 + (operations + ranks) % 3;
-    let looks = !operations.is_multiple_of(4);
-    let mut setting = Setting { ranks, steps_per_exchange, looks, ..Setting::default() };
+    let remote_reads = !operations.is_multiple_of(4);
+    let mut setting = Setting { ranks, steps_per_exchange, remote_reads, ..Setting::default() };
     if !trial.team.is_empty() {
         setting.teams.insert("1".to_owned(), trial.team.clone());
     }
@@ -220,7 +220,7 @@ fn owned(home: &Distribution, rank: usize) -> impl Iterator<Item = usize> {
 /// The tile of a rank with the room around it.
 fn in_room(array: &Array, home: &Distribution, rank: usize) -> Tile {
     let shape = home.local_shape(rank).unwrap_or_else(|| vec![0]);
-    // Any element will do where nobody looks; none are needed if there are none at all.
+    // Any element will do that no rank looks at; none are needed if there are none at all.
     let mut numbers = vec![0; shape.iter().product()];
     if array.data.is_empty() {
         return Tile::zeroed(array.dtype, numbers.len());
