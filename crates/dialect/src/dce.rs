@@ -1,4 +1,4 @@
-//! What nobody reads is left out.
+//! Dead code: what is not read is left out.
 //!
 //! Collective operations stay whatever becomes of their results: other members wait for them.
 //! So do writes to arguments, and loops whose number of turns is not known. Writes to an array
@@ -92,7 +92,7 @@ fn sweep(block: &mut Block, uses: &mut BTreeMap<Value, usize>) {
     block.operations.reverse();
 }
 
-/// Takes out what is only written: inserts into arrays that nobody reads.
+/// Takes out what is only written: inserts into arrays that are not read.
 fn unread_arrays(function: &Function, body: &mut Block) {
     let aliases = Aliases::new(function, body);
     let mut read: BTreeSet<usize> =

@@ -17,13 +17,13 @@ use pantile_ir::{
 /// nothing refuses what needs it; where no member refuses, it is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cover {
-    /// The owned ones, and nobody has halos.
+    /// The owned ones, and no member has halos.
     Rows,
     /// The owned ones; there may be halos.
     Owned,
     /// All that are stored.
     Stored,
-    /// Somebody asked for some rows: nobody knows.
+    /// Some rows were requested: not known.
     Unknown,
 }
 

@@ -97,7 +97,7 @@ impl Fold {
                 continue;
             }
             let Some(value) = dynamic.next() else { return };
-            // What could not be written as a constant stays for whoever reports it.
+            // What could not be written as a constant stays, to be reported later.
             let fits = |known: &i64| match number.checked_div(ndim) {
                 Some(1) => *known >= 0,
                 Some(2) => *known != 0,

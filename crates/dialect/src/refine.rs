@@ -75,7 +75,7 @@ pub(super) fn results(to: &mut Rewriter<'_>, mut operation: Operation, facts: &F
         let open = array.dist_env().and_then(|env| env.local.as_ref()).is_some();
         if open && let Some(local) = facts.made(to.function, &operation, &made) {
             let placed = placed_at(&made, &local);
-            // What somebody wrote down stays as it was written.
+            // What the program says stays as it was written.
             let known = (Type::Array(placed), Type::Array(made.clone()));
             if knows_more(&known.0, &known.1)
                 && let Type::Array(placed) = known.0

@@ -75,7 +75,7 @@ impl Member {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PassError {
-    /// The pass writes the program of one member, and nobody said of which.
+    /// The pass writes the program of one member, and it is not said of which.
     NeedsMember {
         /// The pass.
         pass: &'static str,

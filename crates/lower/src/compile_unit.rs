@@ -1,4 +1,4 @@
-//! What an executable is made of, as text: whoever is elsewhere makes the same one of it.
+//! What an executable is made of, as text: other processes make the same one of it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +55,7 @@ impl CompileUnit {
         }
     }
 
-    /// The executable; whoever asks gets the same.
+    /// The executable; every process gets the same.
     ///
     /// # Errors
     /// As [`compile`].

@@ -94,7 +94,7 @@ impl Lowering<'_> {
         let (left, right) = (self.exprs.cast(left, dtype), self.exprs.cast(right, dtype));
         let vectors = [left_shape.len() == 1, right_shape.len() == 1];
         if vectors == [true, true] {
-            // The exact sum of products, as whoever writes it out has it.
+            // The exact sum of products, as the sum that is written out.
             let products = self.binary(Binary::Multiply, left, right, Some(dtype))?;
             return self.reduce(Reduction::Sum, products, (&[0], false), (0.0, Some(dtype)));
         }
@@ -237,7 +237,7 @@ impl Lowering<'_> {
         let best = candidates.into_iter().map(|domain| (moved(&domain), domain));
         let best = best.reduce(|best, next| if next.0 < best.0 { next } else { best });
         let (least, best) = best.ok_or(OperationError::NoProductPlace)?;
-        // In a grid less moves where there are many ranks; whoever goes on with rows pays the way back.
+        // In a grid less moves where there are many ranks; what goes on with rows pays the way back.
         let result = without_last(&best)?;
         for grid in self.grids(full)? {
             let back = Totals::between(&without_last(&grid)?, &result);

@@ -125,7 +125,7 @@ impl Executable {
         self.ranks == 1 || silent(&self.steps)
     }
 
-    /// True if whoever asks for it had best do it at once, rank after rank: the ranks need nothing of
+    /// True if the caller had best do it at once, rank after rank: the ranks need nothing of
     /// each other, and waking them up takes longer than the work.
     #[must_use]
     pub fn runs_inline(&self) -> bool {
@@ -135,7 +135,7 @@ impl Executable {
     }
 
     /// Operations on elements, on all ranks together; elements that are moved or copied are
-    /// operations, too. Of loops around them nobody knows how many.
+    /// operations, too. How many loops do is not known.
     #[must_use]
     pub fn work(&self) -> usize {
         let work = |step: &Step| match step {

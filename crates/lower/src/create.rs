@@ -43,7 +43,7 @@ impl Lowering<'_> {
         let expr = self.created(operation)?;
         let ty = self.function.ty(operation.results[0]);
         let shape = self.exprs[expr].shape.clone();
-        // Constants and indices cost nothing: whoever needs them makes them where it is.
+        // Constants and indices cost nothing: loops make them where they need them.
         match self.declared_home(ty, &shape)? {
             Some(home) if ty.as_array().is_some() && !shape.is_empty() => self.at(expr, &home),
             _ => Ok(expr),

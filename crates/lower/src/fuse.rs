@@ -18,7 +18,7 @@ const MOST_NODES: usize = 2048;
 
 impl Executable {
     /// Joins loops over the same region where the later ones read what the earlier ones write at
-    /// the same places only, and drops what nobody reads.
+    /// the same places only, and drops what is not read.
     pub fn fuse(&mut self) {
         let mut steps = std::mem::take(&mut self.steps);
         join(&mut steps, &self.slots);
@@ -26,7 +26,7 @@ impl Executable {
         self.drop_unread();
     }
 
-    /// Drops stores that nobody reads, and loops that store nothing.
+    /// Drops stores that are not read, and loops that store nothing.
     pub fn drop_unread(&mut self) {
         loop {
             let mut needed: BTreeSet<SlotId> = self.results.iter().map(|(slot, _)| *slot).collect();
@@ -84,7 +84,7 @@ fn sweep(steps: &mut Vec<Step>, needed: &BTreeSet<SlotId>) -> bool {
     changed || steps.len() != before
 }
 
-/// Drops the outputs of a loop that nobody needs.
+/// Drops the outputs of a loop that are not needed.
 fn prune(compute: &mut Compute, needed: &BTreeSet<SlotId>) -> bool {
     let slot_of = |write: &Write| match write {
         Write::Slot(slot, _) | Write::Fold(_, slot, _) => *slot,

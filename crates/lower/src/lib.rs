@@ -1,6 +1,6 @@
 //! Lowering: from an array program to the steps of every rank, every question of geometry answered.
 //!
-//! Elementwise operations stay expressions (`expr`) until somebody needs their elements in
+//! Elementwise operations stay expressions (`expr`) until their elements are needed in
 //! memory; then they become one fused loop (`communication_insertion`), run where the least has to move. Slices,
 //! permutations and broadcasts are only other ways to read. Assignments write a region of the next
 //! version of an array. Which halos are exchanged is known when all reads are: one exchange per
@@ -115,7 +115,7 @@ pub struct Setting {
 pub struct Lent {
     /// Where its elements live, and the room around them.
     pub home: Distribution,
-    /// True if nobody needs it afterwards: the program may do with its memory what it likes.
+    /// True if it is not needed afterwards: the program may do with its memory what it likes.
     pub spent: bool,
 }
 
@@ -180,7 +180,7 @@ pub(crate) struct Lowering<'a> {
     /// Sums of expressions along axes, divided by a count if there is one: deviations need means.
     sums: BTreeMap<(ExprId, Vec<usize>, Option<u64>), ExprId>,
     uses: BTreeMap<Value, Uses>,
-    /// Where values live, if somebody wants to know.
+    /// Where values live, if the caller wants to know.
     homes: Option<Homes>,
     place: Place,
     /// How deep functions call each other.

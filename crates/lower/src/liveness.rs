@@ -92,7 +92,7 @@ impl Lives<'_> {
                     }
                     written(step, &mut |slot| self.define(slot, at));
                 }
-                // What travels must not be written meanwhile: nobody takes over memory here.
+                // What travels must not be written meanwhile: no slot takes over memory here.
                 Step::Move(movement) => {
                     shown =
                         Some(movement.from).filter(|_| self.remote_reads.contains(&movement.to));
@@ -120,7 +120,7 @@ impl Lives<'_> {
                 life.to = life.to.max(end);
             }
         }
-        // What is for the next turn may be what is current for somebody else.
+        // What is for the next turn may be what is current for another slot.
         repeat.carried.iter().for_each(|one| self.touch(one.next, end));
         self.find_renewed(repeat, turn, end);
         let condition = match &repeat.turns {
@@ -137,7 +137,7 @@ impl Lives<'_> {
         }
     }
 
-    /// Finds what a loop carries and nobody reads any more once what replaces it begins.
+    /// Finds what a loop carries and no step reads any more once what replaces it begins.
     fn find_renewed(&mut self, repeat: &super::Repeat, turn: &Turn, end: usize) {
         for one in &repeat.carried {
             let (Some(next), Some(current)) =
@@ -214,7 +214,7 @@ impl Executable {
         for (slot, _) in &self.results {
             lives.touch(*slot, usize::MAX);
         }
-        // Memory that callers want back is nobody else's.
+        // Memory that callers want back is not shared.
         for ((slot, _), lent) in self.arguments.iter().zip(self.lent.iter().flatten()) {
             if !lent.spent {
                 lives.touch(*slot, usize::MAX);
@@ -245,7 +245,7 @@ impl Executable {
             self.slots[slot.index()].buffer = buffer;
         }
         self.buffers = memories.len();
-        // Slots that nobody reads or writes are left: they get no memory of their own.
+        // Slots that no step reads or writes are left: they get no memory of their own.
         for (number, slot) in self.slots.iter_mut().enumerate() {
             if !lives.lives.keys().any(|known| known.index() == number) {
                 slot.buffer = usize::MAX;
@@ -262,7 +262,7 @@ impl Executable {
                 continue;
             }
             let fits = self.memory_key(next) == self.memory_key(current) && !self.is_complex(next);
-            // Nobody is renewed twice, and nobody is in two memories.
+            // No slot is renewed twice, and none is in two memories.
             let alone = !renewed.contains_key(&next) && !renewed.contains_key(&current);
             if fits && alone && !renewed.values().any(|other| *other == current || *other == next) {
                 let to = lives.lives[&next].to;

@@ -316,7 +316,7 @@ impl Executable {
         self.lent.as_ref()?.get(argument)
     }
 
-    /// True if nobody needs an argument afterwards.
+    /// True if an argument is not needed afterwards.
     #[must_use]
     pub fn spends(&self, argument: usize) -> bool {
         self.lent(argument).is_some_and(|lent| lent.spent)

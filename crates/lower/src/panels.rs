@@ -1,6 +1,6 @@
 //! Products whose contracted axis is cut: every rank makes the panels it has the terms of.
 //!
-//! A panel's sum is one number per element of the result, whoever makes it; panels are added in their
+//! A panel's sum is one number per element of the result, on whatever rank it is made; panels are added in their
 //! order. Where the contracted axis is long and the result small, panels are far less than the factors.
 
 use pantile_geometry::{Axis, Cuts, Distribution, Rank};

@@ -258,7 +258,7 @@ impl Lowering<'_> {
         Ok(self.exprs.slot(to, dtype, &way.shape))
     }
 
-    /// Sums of floats in any order, for whoever asked for that.
+    /// Sums of floats in any order, for callers that ask for it.
     fn plain(
         &mut self,
         of: ExprId,

@@ -1,6 +1,6 @@
 //! Reductions over or beside a few elements, written out.
 //!
-//! Along a short axis that nobody cuts a reduction is an expression like others: no loop of its
+//! Along a short axis that is not cut a reduction is an expression like others: no loop of its
 //! own, nothing stored before or after it. And a reduction that leaves a few elements over, made
 //! of arrays that are broadcast, is one loop over what is reduced with a fold for each of them:
 //! what they have in common is computed once.
@@ -173,7 +173,7 @@ impl Lowering<'_> {
             && leaves.iter().all(|(_, access)| real.iter().any(|axis| !moves(access, *axis)))
     }
 
-    /// True if an expression is a few operations on much smaller arrays: whoever needs it computes
+    /// True if an expression is a few operations on much smaller arrays: each loop that needs it computes
     /// it again, because storing it would take longer.
     pub(super) fn is_spread(&self, of: ExprId) -> bool {
         let (mut stack, mut operations) = (vec![of], 0);

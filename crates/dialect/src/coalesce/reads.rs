@@ -154,7 +154,7 @@ impl Planner<'_> {
         for number in 0..arrays_of(operation) {
             let value = operation.operands[number];
             let Some(array) = self.known.function.ty(value).as_array() else { continue };
-            // One element for all rows is the same whoever computes them.
+            // One element for all rows is the same on every member.
             if array.ndim() == 0 || (array.is_unit() && !unit) {
                 continue;
             }
@@ -318,7 +318,7 @@ impl Planner<'_> {
         Some(moved)
     }
 
-    /// Repartitions that nobody reads any more.
+    /// Repartitions that are not read any more.
     fn without_readers(&mut self) {
         let groups = self.plan.groups.iter().flat_map(|group| &group.reads);
         let served: BTreeSet<(usize, usize)> = groups
