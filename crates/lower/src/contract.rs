@@ -1,6 +1,6 @@
 //! Products of matrices: where they are computed, and what has to move before.
 //!
-//! A product is a loop over rows, columns and the contracted axis. Mostly nobody cuts that: whoever
+//! A product is a loop over rows, columns and the contracted axis. Mostly that is not cut: a rank that
 //! computes an element sees all of its terms; else it is cut between panels (`panels`). Operands come to
 //! where the loop runs by ordinary movements.
 

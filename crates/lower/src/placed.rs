@@ -1,8 +1,8 @@
 //! Placement made visible: the program in which every array says where it lives.
 //!
 //! The lowering runs a loop where the least has to move for it, so the results live there. Here
-//! these homes are written into the types. What is made from nothing stays open: whoever needs it
-//! makes it where it is. Lowering the placed program gives the same steps.
+//! these homes are written into the types. What is made from nothing stays open: the loop that
+//! needs it makes it where it runs. Lowering the placed program gives the same steps.
 
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use super::{Compute, Executable, IndexMap, Move, Read, SlotId, Step, TripCount, 
 
 impl Executable {
     /// Finds movements whose elements only the loop right behind them reads, and does not fold:
-    /// there ranks that see each other's memory may read them where they are. That memory is then
-    /// nobody else's until the loop is done.
+    /// there ranks that see each other's memory may read them where they are. That memory is not
+    /// written until the loop is done.
     pub fn read_remotely(&mut self) {
         let mut readers: BTreeMap<SlotId, usize> = BTreeMap::new();
         count(&self.steps, &mut readers);
