@@ -21,7 +21,7 @@ WORKSPACE = ["--workspace", "--locked", "--features", FEATURES]
 BUILT = ROOT / "target" / "debug"
 
 #: Programs that take long begin first, so that none is left over at the end.
-_LONG = ["suite", "pantile", "cli", "kernels", "engine", "cluster", "comm-net", "ir"]
+_LONG = ["suite", "pantile", "cli", "kernels", "engine", "cluster", "comm-net", "dialect", "ir"]
 
 #: These start processes under the launcher of an MPI, in a stage of their own.
 _UNDER_MPI = {("comm-mpi", "worlds"), ("suite", "mpi")}

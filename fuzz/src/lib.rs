@@ -11,9 +11,9 @@ use pantile_comm_net::handshake::{decode_answer, decode_ranks, encode_ranks};
 use pantile_comm_net::{FrameError, Handshake};
 use pantile_geometry::Distribution;
 use pantile_geometry::halo::{AxisHalo, Blocks, Chain, LayerAxis, Window};
-use pantile_ir::lower::Recipe;
 use pantile_ir::text::{canonical, parse};
 use pantile_ir::verify::verify;
+use pantile_lower::CompileUnit;
 use pantile_plan::{Plan, Schedule, Totals, Transfer};
 use pantile_protocol::{Section, check, convert, dnpy, literal, normalise, npy};
 use pantile_text::json;
@@ -261,9 +261,9 @@ pub fn control(bytes: &[u8]) {
 /// Any text is a program for ranks or a fault; a program survives printing, and is lowered or
 /// refused in good time.
 pub fn recipe(text: &str) {
-    let Ok(made) = text.parse::<Recipe>() else { return };
+    let Ok(made) = text.parse::<CompileUnit>() else { return };
     let printed = made.to_string();
-    let again: Recipe = printed.parse().expect("what is printed parses");
+    let again: CompileUnit = printed.parse().expect("what is printed parses");
     assert_eq!(again.to_string(), printed);
     // A worker has compared the number of ranks by now.
     if made.ranks() <= 64 {
@@ -361,7 +361,7 @@ mod tests {
         for name in ["given", "move", "nested", "star", "transpose", "standardise", "cg"] {
             let path = format!("{}/seeds/recipe/{name}", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).expect("a seed");
-            let made: Recipe = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let made: CompileUnit = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
             made.compile().unwrap_or_else(|error| panic!("{name}: {error}"));
         }
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use pantile_engine::{ArrayId, ArrayIds, Job};
 use pantile_geometry::Fingerprint;
-use pantile_ir::lower::{Lent, Recipe, Setting, home_of};
-use pantile_ir::{Env, Program, Type};
+use pantile_ir::{Env, Placement, Program, Type};
+use pantile_lower::{CompileUnit, Lent, Setting, home_of};
 
 use super::fault::Fault;
 use super::fault_kind::FaultKind;
@@ -60,11 +60,11 @@ impl Session {
         }
         let setting =
             Setting { arguments: Some(given), lent: Some(lent), ..self.setting_for(ranks) };
-        let recipe = Recipe::Program(Arc::new(program.clone()), Box::new(setting));
+        let unit = CompileUnit::Program(Arc::new(program.clone()), Box::new(setting));
         self.check_process()?;
         let _turn = lock(&self.inner.evaluation_lock);
         self.settle()?;
-        self.run_recipe(recipe, &nodes, &place)
+        self.run_recipe(unit, &nodes, &place)
     }
 
     /// A stored node for an argument, its real type, and how it lies.
@@ -96,27 +96,26 @@ impl Session {
             let home = home_of(ty, &self.setting_for(ranks))?;
             return Ok((Arc::clone(&node), ty.clone(), home));
         }
-        let text = stored.home.plain.to_string();
-        let at = text.split_once(" on ").map_or("auto", |(_, at)| at).to_owned();
+        let at = Placement::At(Arc::clone(&stored.home.plain));
         let Type::Array(own) = Type::array(&node.shape(), array.dtype()) else {
             return Err(Fault::new(FaultKind::NoArray, place));
         };
-        let own = Type::Array(own.placed(Some(Env::Spread(at))));
+        let own = Type::Array(own.placed(Some(Env::Placement(at))));
         Ok((Arc::clone(&node), own, stored.home.room.clone()))
     }
 
     fn run_recipe(
         &self,
-        recipe: Recipe,
+        unit: CompileUnit,
         nodes: &[Arc<Node>],
         place: &super::Place,
     ) -> Result<Vec<Array>, Fault> {
-        let key = Fingerprint::of(&recipe.to_string()).0;
+        let key = Fingerprint::of(&unit.to_string()).0;
         let found = lock(&self.inner.compile_cache).find(Keys { whole: key, open: key });
         let cached = match found {
             Some((_, cached)) => cached,
             None => {
-                let cached = self.made_of(recipe, false)?;
+                let cached = self.made_of(unit, false)?;
                 self.inner.lowered.fetch_add(1, Ordering::Relaxed);
                 lock(&self.inner.compile_cache).enter(key, cached)
             }
@@ -128,7 +127,7 @@ impl Session {
         let job = Arc::new(Job {
             key,
             executable: Arc::clone(&cached.executable),
-            recipe: Arc::clone(&cached.recipe),
+            unit: Arc::clone(&cached.unit),
             parameters: Vec::new(),
             arguments: nodes.iter().map(id).collect(),
             results: results.clone(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pantile_engine::BoundedCache;
-use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::{Program, Scalar};
+use pantile_lower::{CompileUnit, Executable, Lent, Setting};
 
 use super::fault::Fault;
 use super::graph::{Graph, Keys, Liveness};
@@ -17,7 +17,7 @@ use super::session::Session;
 pub(crate) struct CachedProgram {
     pub(crate) executable: Arc<Executable>,
     /// What it was lowered from.
-    pub(crate) recipe: Arc<Recipe>,
+    pub(crate) unit: Arc<CompileUnit>,
     /// Where its results live.
     pub(crate) homes: Vec<Arc<Home>>,
     /// True if ranks need nothing of each other, and it is soon done.
@@ -78,7 +78,7 @@ impl Session {
         let program = Program { functions, aliases: Vec::new() };
         let mut lent = Vec::new();
         for (node, _) in parameters {
-            let home = lower::home_of(&node.ty, &self.setting_for(graph.ranks))?;
+            let home = pantile_lower::home_of(&node.ty, &self.setting_for(graph.ranks))?;
             lent.push(Lent { home, spent: false });
         }
         lent.extend(graph.leaves.iter().zip(&liveness.donated).filter_map(|(leaf, donated)| {
@@ -86,18 +86,21 @@ impl Session {
             Some(Lent { home: stored.as_ref()?.home.room.clone(), spent: *donated })
         }));
         let setting = Setting { lent: Some(lent), ..self.setting_for(graph.ranks) };
-        self.made_of(Recipe::Program(Arc::new(program), Box::new(setting)), !parameters.is_empty())
+        self.made_of(
+            CompileUnit::Program(Arc::new(program), Box::new(setting)),
+            !parameters.is_empty(),
+        )
     }
 
-    /// The program of a recipe; `open` if its first arguments are numbers.
-    pub(crate) fn made_of(&self, recipe: Recipe, open: bool) -> Result<CachedProgram, Fault> {
+    /// The program of a compile unit; `open` if its first arguments are numbers.
+    pub(crate) fn made_of(&self, unit: CompileUnit, open: bool) -> Result<CachedProgram, Fault> {
         // Ranks that get it as text have to understand it.
         if cfg!(debug_assertions)
-            && let Err(error) = recipe.to_string().parse::<Recipe>()
+            && let Err(error) = unit.to_string().parse::<CompileUnit>()
         {
             panic!("a recorded program does not read back: {error}");
         }
-        let executable = Arc::new(recipe.compile()?);
+        let executable = Arc::new(unit.compile()?);
         let homes = executable.results.iter().map(|(slot, _)| {
             Home::new(executable.plain_home(*slot), executable.slots[slot.index()].home.clone())
         });
@@ -108,15 +111,7 @@ impl Session {
         let needed = needed.map(|rank| executable.needed_bytes(*rank));
         let needed = needed.fold(0usize, usize::saturating_add);
         let total = executable.total_bytes();
-        Ok(CachedProgram {
-            executable,
-            recipe: Arc::new(recipe),
-            homes,
-            inline,
-            open,
-            needed,
-            total,
-        })
+        Ok(CachedProgram { executable, unit: Arc::new(unit), homes, inline, open, needed, total })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pantile_engine::DType;
-use pantile_ir::{Env, Op, Place, Random, Scalar, Type};
+use pantile_ir::{Op, Place, Random, Scalar, Type};
 use smallvec::smallvec;
 
 use super::error::ArrayError;
@@ -13,28 +13,22 @@ use super::node::{Node, Operands, lock};
 use super::{Array, Number, Session, here};
 
 impl Session {
-    /// The type of an array that is made in this world.
-    pub(crate) fn made_type(&self, shape: &[usize], dtype: DType) -> Type {
-        let Type::Array(array) = Type::array(shape, dtype) else { unreachable!("it is an array") };
-        Type::Array(
-            array.placed(self.placement.as_ref().map(|one| Env::Spread(one.text.to_string()))),
-        )
-    }
-
     fn constant(value: Scalar, place: &Place) -> Arc<Node> {
         let ty = Type::scalar(value.dtype());
         Node::new(Op::Constant(value), Operands::new(), ty, place.clone())
     }
 
-    fn make(&self, op: Op, operands: Operands, ty: Type, place: Place) -> Array {
+    fn make(
+        &self,
+        op: Op,
+        operands: Operands,
+        (shape, dtype): (&[usize], DType),
+        place: Place,
+    ) -> Array {
         let named = self.named_ranks();
         let ranks = *named.as_ref().unwrap_or(&0);
-        // A text that says no place is an error here, not at the first line that needs the elements.
-        let placed = named.and_then(|ranks| match self.placement {
-            Some(_) => self.type_home(&ty, ranks).map(|_| ty),
-            None => Ok(ty),
-        });
-        let array = Array::record(self, op, operands, placed, place);
+        let ty = named.and_then(|ranks| self.made_type(shape, dtype, ranks));
+        let array = Array::record(self, op, operands, ty, place);
         lock(&array.base).need_ranks(ranks);
         array
     }
@@ -45,7 +39,7 @@ impl Session {
     pub fn full_of(&self, shape: &[usize], value: impl Into<Number>, dtype: DType) -> Array {
         let place = here();
         let value = Self::constant(value.into().scalar(), &place);
-        self.make(Op::Create { value: true }, smallvec![value], self.made_type(shape, dtype), place)
+        self.make(Op::Create { value: true }, smallvec![value], (shape, dtype), place)
     }
 
     /// The same number everywhere: whole numbers as `i64`, others as `f64` or `c128`.
@@ -81,7 +75,7 @@ impl Session {
     #[track_caller]
     #[must_use]
     pub fn empty_of(&self, shape: &[usize], dtype: DType) -> Array {
-        let ty = self.made_type(shape, dtype);
+        let ty = (shape, dtype);
         self.make(Op::Create { value: false }, Operands::new(), ty, here())
     }
 
@@ -108,7 +102,7 @@ impl Session {
         match count(start, stop, step) {
             Ok((count, dtype)) => {
                 let operands = [start, step].map(|value| Self::constant(value.scalar(), &place));
-                self.make(Op::Arange, operands.into(), self.made_type(&[count], dtype), place)
+                self.make(Op::Arange, operands.into(), (&[count], dtype), place)
             }
             Err(error) => {
                 let ty = Type::array(&[0], DType::F64);
@@ -143,7 +137,7 @@ impl Session {
         let ends = [Scalar::of(ends.0), Scalar::of(ends.1)];
         let mut operands = Operands::from(ends.map(|value| Self::constant(value, &place)));
         operands.push(Node::new(Op::Constant(number), Operands::new(), Type::Index, place.clone()));
-        let ty = self.made_type(&[count], DType::F64);
+        let ty = (&[count][..], DType::F64);
         self.make(Op::Linspace { endpoint }, operands, ty, place)
     }
 
@@ -165,7 +159,7 @@ impl Session {
     #[track_caller]
     #[must_use]
     pub fn eye_at(&self, rows: usize, columns: usize, k: i64) -> Array {
-        let ty = self.made_type(&[rows, columns], DType::F64);
+        let ty = (&[rows, columns][..], DType::F64);
         self.make(Op::Eye { k }, Operands::new(), ty, here())
     }
 
@@ -179,12 +173,7 @@ impl Session {
             let fault = Fault::new(kind, place);
             return Array::of(self, Node::faulty(fault, Type::array(shape, DType::I64)));
         }
-        self.make(
-            Op::IndexAlong { axis },
-            Operands::new(),
-            self.made_type(shape, DType::I64),
-            place,
-        )
+        self.make(Op::IndexAlong { axis }, Operands::new(), (shape, DType::I64), place)
     }
 
     /// Random numbers, even in `[0, 1)`: the same for the same seed on any number of ranks.
@@ -217,7 +206,7 @@ impl Session {
     pub fn random(&self, kind: Random, (seed, stream): (i64, u64), shape: &[usize]) -> Array {
         let place = here();
         let seed = Self::constant(Scalar::of(seed), &place);
-        let ty = self.made_type(shape, DType::F64);
+        let ty = (shape, DType::F64);
         self.make(Op::Random { kind, stream }, smallvec![seed], ty, place)
     }
 }

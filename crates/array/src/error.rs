@@ -3,8 +3,8 @@
 use std::fmt;
 
 use pantile_ir::infer::{ShapeError, TypeError};
-use pantile_ir::lower::LowerErrorKind;
 use pantile_ir::{Binary, DType};
+use pantile_lower::LowerErrorKind;
 
 use super::Number;
 use super::blocks::FARTHEST;

@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard};
 use pantile_comm::{CollectiveSignature, CommError};
 use pantile_engine::{ArrayId, Error, Job};
 use pantile_ir::Place;
-use pantile_ir::lower::Executable;
+use pantile_lower::Executable;
 use pantile_plan::{Machine, Terrain};
 
 use super::compile_cache::CachedProgram;
@@ -171,7 +171,7 @@ impl Session {
             results,
             forget: self.inner.deferred_frees.take(),
             executable: Arc::clone(&cached.executable),
-            recipe: Arc::clone(&cached.recipe),
+            unit: Arc::clone(&cached.unit),
             inline: cached.inline,
         });
         let ran = lock(&self.inner.executor).run(&job);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use pantile_engine::Error as EngineError;
 use pantile_ir::Place;
-use pantile_ir::lower::LowerError;
+use pantile_lower::LowerError;
 
 use super::fault_kind::FaultKind;
 

@@ -6,8 +6,8 @@ use pantile_comm::threads::MAX_RANKS;
 use pantile_engine::{DType, Error as EngineError, ThreadsError};
 use pantile_geometry::{Distribution, Rank};
 use pantile_ir::Place;
-use pantile_ir::lower::LowerErrorKind;
 use pantile_ir::verify::Finding;
+use pantile_lower::LowerErrorKind;
 
 use super::PipelineError;
 use super::error::ArrayError;

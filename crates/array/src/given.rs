@@ -40,11 +40,12 @@ impl Session {
         mut tile: impl FnMut(&Distribution, Rank) -> Result<Tile, E>,
     ) -> Result<Array, E> {
         let place = here();
-        let ty = self.made_type(shape, dtype);
         let fault = |kind: FaultKind| E::from(Fault::new(kind, place.clone()));
         elements(shape).map_err(|error| fault(error.into()))?;
-        let home = self.named_ranks().and_then(|ranks| self.type_home(&ty, ranks));
-        let home = home.map_err(|error| fault(error.into()))?;
+        let placed = self.named_ranks().and_then(|ranks| {
+            Ok((self.made_type(shape, dtype, ranks)?, self.home_here(shape, ranks)?))
+        });
+        let (ty, home) = placed.map_err(|error| fault(error.into()))?;
         let mut tiles = Vec::new();
         for rank in self.hosted_of(&home).iter().copied() {
             let given = tile(&home, rank)?;
@@ -70,7 +71,7 @@ impl Session {
         drop(executor);
         put.map_err(Fault::from)?;
         let deferred_frees = Arc::clone(&self.inner.deferred_frees);
-        let home = Home::new(home.clone(), home);
+        let home = Home::without_room(home);
         let node = Node::kept(ty, place, Stored { id, home, tiles: None, deferred_frees });
         Ok(Array::of(self, node))
     }

@@ -6,7 +6,7 @@ use pantile_comm::CollectiveSignature;
 use pantile_engine::{Error, Job, Tile};
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_ir::Place;
-use pantile_ir::lower::Recipe;
+use pantile_lower::CompileUnit;
 use smallvec::smallvec;
 
 use super::fault::Fault;
@@ -51,13 +51,13 @@ impl Array {
         let words = format!("{} {} {}", home.room, target, self.dtype());
         let key = Fingerprint::of(&words).0;
         let needed = home.room.mesh().ranks_needed().max(target.mesh().ranks_needed());
-        let recipe = Recipe::Move {
+        let unit = CompileUnit::Move {
             ranks: self.world.ranks().max(needed),
             dtype: self.dtype(),
             source: Box::new(home.room.clone()),
             target: Box::new(target.clone()),
         };
-        self.world.run_move(recipe, (key, id), &place)
+        self.world.run_move(unit, (key, id), &place)
     }
 }
 
@@ -82,11 +82,11 @@ impl Session {
     /// Runs a program that moves one array; gives the tiles of its result, which is then forgotten.
     fn run_move(
         &self,
-        recipe: Recipe,
+        unit: CompileUnit,
         (key, argument): (u128, pantile_engine::ArrayId),
         place: &Place,
     ) -> Result<Vec<(Rank, Arc<Tile>)>, Fault> {
-        let executable = recipe.compile()?;
+        let executable = unit.compile()?;
         self.check_no_comm(&executable).map_err(|fault| fault.at(place.clone()))?;
         let mut executor = lock(&self.inner.executor);
         if self.inner.is_spread {
@@ -101,7 +101,7 @@ impl Session {
         let hosted = self.hosted_among(executable.ranks);
         let job = Arc::new(Job {
             executable: Arc::new(executable),
-            recipe: Arc::new(recipe),
+            unit: Arc::new(unit),
             key,
             parameters: Vec::new(),
             arguments: smallvec![argument],

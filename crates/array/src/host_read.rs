@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pantile_ir::lower::owned_places;
+use pantile_lower::owned_places;
 
 use super::Array;
 use super::node::{Home, Node, lock};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use pantile_engine::{ArrayId, DType, Tile};
 use pantile_geometry::{Distribution, Rank};
-use pantile_ir::{Function, Op, Place, Scalar, Type};
+use pantile_ir::{Function, Op, Place, PlacedAt, Scalar, Type};
 use smallvec::SmallVec;
 
 use super::deferred_free::DeferredFrees;
@@ -68,7 +68,7 @@ pub(crate) struct Stored {
 /// Where a stored array lives.
 pub(crate) struct Home {
     /// Which rank owns what, and nothing else.
-    pub(crate) plain: Distribution,
+    pub(crate) plain: Arc<PlacedAt>,
     /// How it lies in memory, with the room around what is owned.
     pub(crate) room: Distribution,
     /// Equal homes have equal ones.
@@ -80,6 +80,13 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn new(plain: Distribution, room: Distribution) -> Arc<Self> {
         let fingerprint = room.fingerprint().0;
+        let ranks = room.mesh().ranks_needed();
+        Arc::new(Self { plain: PlacedAt::new(plain), room, fingerprint, ranks })
+    }
+
+    /// The same where there is no room around what is owned.
+    pub(crate) fn without_room(plain: Arc<PlacedAt>) -> Arc<Self> {
+        let (room, fingerprint) = (plain.home().clone(), plain.fingerprint());
         let ranks = room.mesh().ranks_needed();
         Arc::new(Self { plain, room, fingerprint, ranks })
     }

@@ -32,8 +32,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 use pantile_engine::{ArrayId, DType, ExternalBuffer, Pick, Tile, TilePlaces};
 use pantile_geometry::{Cut, Distribution, Rank};
-use pantile_ir::lower::owned_places;
-use pantile_ir::{Env, Op, Place, Type};
+use pantile_ir::{Env, Op, Place, Placement, Type};
+use pantile_lower::owned_places;
 use smallvec::smallvec;
 
 use super::fault::Fault;
@@ -62,7 +62,7 @@ pub struct Opening {
     read_only: bool,
     note: Option<Note>,
     /// Where versions are brought after assignments, where they could be elsewhere.
-    kept_at: Option<String>,
+    kept_at: Option<Placement>,
     /// The node whose elements the memory has, and its name.
     bound: Mutex<(Weak<Node>, ArrayId)>,
     /// The newest version.
@@ -309,15 +309,13 @@ impl Session {
         let dealt = home.plain.axes().is_some_and(|maps| {
             maps.iter().any(|map| map.parts() > 1 && !matches!(map.cut(), Cut::Block(_)))
         });
-        let text = home.plain.to_string();
-        let kept_at = text.split_once(" on ").filter(|_| dealt);
         Arc::new(Opening {
             pieces,
             direct,
             home: Arc::clone(home),
             read_only,
             note,
-            kept_at: kept_at.map(|(_, text)| text.to_owned()),
+            kept_at: dealt.then(|| Placement::At(Arc::clone(&home.plain))),
             bound: Mutex::new((Arc::downgrade(node), id)),
             latest: Mutex::new(Arc::downgrade(node)),
             world: Arc::downgrade(&self.inner),
@@ -478,7 +476,7 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         self.world.evaluate(&[Arc::clone(&node)], &place)?;
-        let home = lock(&node.stored).as_ref().map(|stored| stored.home.plain.clone());
+        let home = lock(&node.stored).as_ref().map(|stored| stored.home.plain.home().clone());
         home.ok_or_else(|| Fault::new(FaultKind::NoElements, place))
     }
 
@@ -502,13 +500,13 @@ impl Array {
         }
         let changed = match &opening.kept_at {
             None => changed,
-            Some(text) => {
+            Some(placement) => {
                 let shape = changed.shape();
                 let dtype = changed.ty.dtype().unwrap_or(DType::F64);
                 let Type::Array(array) = Type::array(&shape, dtype) else {
                     unreachable!("it is an array")
                 };
-                let ty = Type::Array(array.placed(Some(Env::Spread(text.clone()))));
+                let ty = Type::Array(array.placed(Some(Env::Placement(placement.clone()))));
                 Node::new(Op::Redistribute, smallvec![changed], ty, place.clone())
             }
         };

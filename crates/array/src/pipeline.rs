@@ -293,7 +293,7 @@ impl Session {
     /// Results of one shape, combined element by element.
     fn folded(&self, parts: &[Array], combine: Combine, place: &Place) -> Array {
         let shape = [&[parts.len()], &*parts[0].shape()].concat();
-        let anywhere = Self { inner: Arc::clone(&self.inner), placement: None };
+        let anywhere = Self { inner: Arc::clone(&self.inner), default_placement: None };
         written_at(place.clone(), || {
             let all = anywhere.empty_of(&shape, parts[0].dtype());
             for (number, part) in parts.iter().enumerate() {

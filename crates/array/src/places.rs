@@ -2,30 +2,72 @@
 
 use std::sync::Arc;
 
+use pantile_engine::DType;
 use pantile_geometry::Distribution;
 use pantile_ir::infer::ShapeError;
-use pantile_ir::lower::home_of;
-use pantile_ir::{Env, Op, Type};
+use pantile_ir::{ArrayType, Env, Op, PlacedAt, Placement, Type};
+use pantile_lower::home_of;
 use smallvec::smallvec;
 
 use super::error::ArrayError;
+use super::graph::hash_of;
 use super::node::{Node, lock};
+use super::session::DefaultPlacement;
 use super::{Array, Session, here};
 
 impl Session {
-    /// Where arrays of a type live on so many ranks.
-    pub(crate) fn type_home(&self, ty: &Type, ranks: usize) -> Result<Distribution, ArrayError> {
-        let home = home_of(ty, &self.setting_for(ranks));
-        home.map_err(|error| ArrayError::Home(*error.kind))
+    /// Where an array of this shape lives that is placed so, on so many ranks.
+    pub(crate) fn home_at(
+        &self,
+        placement: &Placement,
+        shape: &[usize],
+        ranks: usize,
+    ) -> Result<Arc<PlacedAt>, ArrayError> {
+        let key = match placement {
+            Placement::Template(text) => hash_of(&(text, shape, self.ranks_for(ranks))),
+            Placement::At(at) => hash_of(&(at.fingerprint(), shape, self.ranks_for(ranks))),
+        };
+        if let Some(known) = lock(&self.inner.homes).get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let ty = type_at(shape, DType::F64, placement.clone());
+        let home = home_of(&ty, &self.setting_for(ranks));
+        let home = PlacedAt::new(home.map_err(|error| ArrayError::Home(*error.kind))?);
+        lock(&self.inner.homes).insert(key, Arc::clone(&home), 0);
+        Ok(home)
+    }
+
+    /// Where an array of this shape lives that is made here.
+    pub(crate) fn home_here(
+        &self,
+        shape: &[usize],
+        ranks: usize,
+    ) -> Result<Arc<PlacedAt>, ArrayError> {
+        match &self.default_placement {
+            Some(one) => self.home_at(&one.placement, shape, ranks),
+            None => self.home_at(&Placement::from("auto"), shape, ranks),
+        }
+    }
+
+    /// The type of an array that is made here, on so many ranks. A placement that is none is an error
+    /// at once, not at the first line that needs the elements.
+    pub(crate) fn made_type(
+        &self,
+        shape: &[usize],
+        dtype: DType,
+        ranks: usize,
+    ) -> Result<Type, ArrayError> {
+        let Some(one) = &self.default_placement else { return Ok(Type::array(shape, dtype)) };
+        let home = self.home_at(&one.placement, shape, ranks)?;
+        Ok(type_at(shape, dtype, one.placed(home)))
     }
 
     /// A node's elements at a home: what has them there already, else what is recorded now.
-    fn once(&self, node: &Arc<Node>, home: &Distribution, record: impl FnOnce() -> Array) -> Array {
+    fn once(&self, node: &Arc<Node>, key: u128, record: impl FnOnce() -> Array) -> Array {
         // Handles need not end on all processes at the same time, and all have to record the same.
         if self.inner.is_spread {
             return record();
         }
-        let key = home.fingerprint().0;
         if let Some(known) = node.at_home(key) {
             return Array::of(self, known);
         }
@@ -37,12 +79,20 @@ impl Session {
     }
 }
 
-/// The type of an array that lives as a text says.
-fn ty_at(ty: &Type, dist: &str) -> Type {
-    match ty {
-        Type::Array(array) => Type::Array(array.placed(Some(Env::Spread(dist.to_owned())))),
-        other => other.clone(),
+impl DefaultPlacement {
+    /// As the type of an array has it that lives there. What names no mesh, and a single element, depend on
+    /// the ranks of the program that the array gets into.
+    fn placed(&self, home: Arc<PlacedAt>) -> Placement {
+        match self.ranks > 0 && home.ndim() > 0 {
+            true => Placement::At(home),
+            false => self.placement.clone(),
+        }
     }
+}
+
+/// The type of an array that is placed so.
+fn type_at(shape: &[usize], dtype: DType, placement: Placement) -> Type {
+    Type::Array(ArrayType::new(shape, dtype).placed(Some(Env::Placement(placement))))
 }
 
 impl Array {
@@ -54,10 +104,22 @@ impl Array {
     #[track_caller]
     #[must_use]
     pub fn redistribute(&self, dist: &str) -> Self {
+        self.redistribute_in(&self.world.dist(dist))
+    }
+
+    /// The same array living there; see [`Array::redistribute`].
+    #[track_caller]
+    #[must_use]
+    pub fn redistribute_to(&self, home: &Distribution) -> Self {
+        self.redistribute_in(&self.world.at(home))
+    }
+
+    /// The same array where a world makes arrays to live.
+    #[track_caller]
+    fn redistribute_in(&self, world: &Session) -> Self {
         let place = here();
         let node = self.node(&place);
-        let ty = ty_at(&Type::array(&self.shape(), self.dtype()), dist);
-        let world = self.world.dist(dist);
+        let shape = self.shape();
         let named = world.named_ranks();
         let ranks = *named.as_ref().unwrap_or(&0);
         let record = |ty| {
@@ -66,10 +128,13 @@ impl Array {
             lock(&moved.base).need_ranks(ranks);
             moved
         };
-        let home = named.and_then(|named| world.type_home(&ty, named.max(node.ranks())));
-        match home {
-            Ok(home) => self.world.once(&node, &home, || record(Ok(ty))),
-            Err(error) => record(Err(error)),
+        let home = named.and_then(|named| world.home_here(&shape, named.max(node.ranks())));
+        match (home, &world.default_placement) {
+            (Ok(home), Some(one)) => self.world.once(&node, home.fingerprint(), || {
+                record(Ok(type_at(&shape, self.dtype(), one.placed(home.clone()))))
+            }),
+            (Ok(_), None) => self.clone(),
+            (Err(error), _) => record(Err(error)),
         }
     }
 
@@ -86,7 +151,8 @@ impl Array {
         let place = here();
         let node = self.node(&place);
         let ty = Type::array(&self.shape(), self.dtype());
-        let home = self.world.type_home(&ty_at(&ty, "copies"), node.ranks().max(ranks));
+        let copies = Placement::from("copies");
+        let home = self.world.home_at(&copies, &self.shape(), node.ranks().max(ranks));
         let operands = smallvec![Arc::clone(&node)];
         let record = || {
             let copies = Self::record(&self.world, Op::Replicate, operands, Ok(ty), place);
@@ -94,7 +160,7 @@ impl Array {
             copies
         };
         match home {
-            Ok(home) => self.world.once(&node, &home, record),
+            Ok(home) => self.world.once(&node, home.fingerprint(), record),
             Err(_) => record(),
         }
     }

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pantile_geometry::Distribution;
-use pantile_ir::{Env, Function, Op, Operation, Type, Value};
+use pantile_ir::{Env, Function, Op, Operation, PlacedAt, Placement, Type, Value};
 
 use super::node::{Node, lock};
 use super::reads::is_element_read;
@@ -85,9 +84,8 @@ pub(crate) fn function(
 }
 
 /// The type of an array that lives somewhere already.
-fn at_home(ty: &Type, home: &Distribution) -> Type {
+fn at_home(ty: &Type, home: &Arc<PlacedAt>) -> Type {
     let Type::Array(array) = ty else { return ty.clone() };
-    let text = home.to_string();
-    let place = text.split_once(" on ").map_or("auto", |(_, place)| place);
-    Type::Array(array.placed(Some(Env::Spread(place.to_owned()))))
+    let home = Placement::At(Arc::clone(home));
+    Type::Array(array.placed(Some(Env::Placement(home))))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pantile_engine::Tile;
 use pantile_geometry::{Distribution, OwnedElements, Rank};
 
-use pantile_ir::lower::owned_places;
+use pantile_lower::owned_places;
 
 use super::fault::Fault;
 use super::node::{Home, HostedTiles, Node, lock};

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use pantile_comm::threads::MAX_RANKS;
 use pantile_comm::{CollectiveSignature, Communicator, Options, Rank};
-use pantile_engine::{ArrayId, Counters, DType, Error, ExecutorHandle, RemoteTraffic, Scheme};
+use pantile_engine::{
+    ArrayId, BoundedCache, Counters, Error, ExecutorHandle, RemoteTraffic, Scheme,
+};
 use pantile_geometry::Distribution;
-use pantile_ir::Place;
-use pantile_ir::lower::{Setting, ranks_named};
+use pantile_ir::{Place, PlacedAt, Placement};
+use pantile_lower::{Setting, ranks_named};
 
 use super::compile_cache::CompileCache;
 use super::deferred_free::{self, DeferredFrees};
@@ -29,17 +31,19 @@ use super::reads::Reads;
 pub struct Session {
     pub(crate) inner: Arc<Inner>,
     /// Where arrays are made to live.
-    pub(crate) placement: Option<Placement>,
+    pub(crate) default_placement: Option<DefaultPlacement>,
 }
 
 /// Where arrays are made to live.
 #[derive(Clone)]
-pub(crate) struct Placement {
-    /// A distribution without its shape.
-    pub(crate) text: Arc<str>,
-    /// No rank that it names is as high as this.
-    ranks: usize,
+pub(crate) struct DefaultPlacement {
+    pub(crate) placement: Placement,
+    /// No rank that it names is as high as this; 0 if it names none.
+    pub(crate) ranks: usize,
 }
+
+/// Homes that are remembered at most; the oldest go first.
+const HOMES_MAX: usize = 256;
 
 /// Tells the user something.
 pub(crate) type WaitReport = Box<dyn Fn(&str) + Send>;
@@ -64,6 +68,8 @@ pub(crate) struct Inner {
     pub(crate) evaluation_lock: Mutex<()>,
     /// Programs that were lowered before.
     pub(crate) compile_cache: Mutex<CompileCache>,
+    /// Where arrays live that are placed so, by placement and shape.
+    pub(crate) homes: Mutex<BoundedCache<u128, Arc<PlacedAt>>>,
     /// Dropped arrays.
     pub(crate) deferred_frees: Arc<DeferredFrees>,
     /// True if ranks see each other's memory.
@@ -128,6 +134,7 @@ impl Session {
             process: pantile_engine::process(),
             evaluation_lock: Mutex::default(),
             compile_cache: Mutex::default(),
+            homes: Mutex::new(BoundedCache::of_count(HOMES_MAX)),
             deferred_frees: Arc::default(),
             ids: AtomicU64::new(0),
             marks: AtomicU64::new(0),
@@ -149,7 +156,7 @@ impl Session {
         if !inner.in_process {
             deferred_free::start_sweeper(Arc::downgrade(&inner), Arc::clone(&inner.deferred_frees));
         }
-        Self { inner, placement: None }
+        Self { inner, default_placement: None }
     }
 
     /// The ranks of an executor: this is how ranks that are elsewhere become a world.
@@ -197,11 +204,31 @@ impl Session {
     /// that a mesh names and that are missing are made.
     #[must_use]
     pub fn dist(&self, text: &str) -> Self {
-        let ranks = ranks_named(text);
+        self.placed(Placement::from(text), ranks_named(text))
+    }
+
+    /// The same world, in which arrays are made to live there. They have its shape; the rest is as with
+    /// [`Session::dist`].
+    ///
+    /// ```
+    /// use pantile::prelude::*;
+    /// let world = Session::threads(2)?;
+    /// let home: Distribution = "4x2 on r=2: block(r), whole".parse().unwrap();
+    /// let a = world.at(&home).zeros(&[4, 2]);
+    /// assert_eq!(a.distribution()?, home);
+    /// assert!(world.at(&home).zeros(&[2, 4]).fault().is_some());
+    /// # Ok::<(), Fault>(())
+    /// ```
+    #[must_use]
+    pub fn at(&self, home: &Distribution) -> Self {
+        self.placed(Placement::at(home.clone()), home.mesh().ranks_needed())
+    }
+
+    fn placed(&self, placement: Placement, ranks: usize) -> Self {
         // What cannot be made is an error of the array that is made to live there.
         let _ = self.make_ranks(ranks);
-        let placement = Some(Placement { text: text.into(), ranks });
-        Self { inner: Arc::clone(&self.inner), placement }
+        let default_placement = Some(DefaultPlacement { placement, ranks });
+        Self { inner: Arc::clone(&self.inner), default_placement }
     }
 
     /// Number of ranks over which arrays are cut unless a mesh names others.
@@ -260,7 +287,7 @@ impl Session {
     /// The ranks that arrays need which are made here: those of the world, and those that their
     /// placement names.
     pub(crate) fn named_ranks(&self) -> Result<usize, ArrayError> {
-        let named = self.placement.as_ref().map_or(0, |placement| placement.ranks);
+        let named = self.default_placement.as_ref().map_or(0, |one| one.ranks);
         self.check_ranks(named).map(|()| named.max(self.inner.size))
     }
 
@@ -358,9 +385,8 @@ impl Session {
     /// If there is no such distribution of that shape over these ranks.
     pub fn home_of(&self, shape: &[usize], dist: &str) -> Result<Distribution, Fault> {
         let placed = self.dist(dist);
-        let ty = placed.made_type(shape, DType::F64);
-        let home = placed.named_ranks().and_then(|ranks| placed.type_home(&ty, ranks));
-        home.map_err(|error| Fault::new(error, Place::default()))
+        let home = placed.named_ranks().and_then(|ranks| placed.home_here(shape, ranks));
+        home.map(|home| home.home().clone()).map_err(|error| Fault::new(error, Place::default()))
     }
 
     /// Refuses to use ranks that stayed with the parent process.
@@ -373,7 +399,7 @@ impl Session {
         [self.ranks_for(ranks), self.inner.steps_per_exchange.load(Ordering::Relaxed)]
     }
 
-    fn ranks_for(&self, ranks: usize) -> usize {
+    pub(crate) fn ranks_for(&self, ranks: usize) -> usize {
         ranks.clamp(self.ranks(), self.made_ranks())
     }
 
@@ -381,10 +407,10 @@ impl Session {
     /// those of the world.
     pub(crate) fn setting_for(&self, ranks: usize) -> Setting {
         let steps_per_exchange = self.inner.steps_per_exchange.load(Ordering::Relaxed);
-        let looks = self.inner.windows;
+        let remote_reads = self.inner.windows;
         let ranks = self.ranks_for(ranks);
         let cut_over = (ranks > self.ranks()).then_some(self.ranks());
-        Setting { ranks, cut_over, steps_per_exchange, looks, ..Setting::default() }
+        Setting { ranks, cut_over, steps_per_exchange, remote_reads, ..Setting::default() }
     }
 }
 

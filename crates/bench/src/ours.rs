@@ -8,7 +8,7 @@ use pantile_comm::Options;
 use pantile_engine::{ArrayId, ArrayIds, DType, ExecutorHandle, Job, Tile};
 use pantile_geometry::{Distribution, OwnedRun};
 use pantile_ir::Program;
-use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting, owned_places};
+use pantile_lower::{CompileUnit, Executable, Lent, Setting, owned_places};
 
 use super::case::Case;
 
@@ -29,8 +29,8 @@ impl Ours {
         let program = pantile_ir::text::parse(&case.text, case.name).map_err(|faults| {
             anyhow!("{}", faults.iter().map(ToString::to_string).collect::<String>())
         })?;
-        let (executable, recipe, homes) = lowered(case, &Arc::new(program))?;
-        let recipe = Arc::new(recipe);
+        let (executable, unit, homes) = lowered(case, &Arc::new(program))?;
+        let unit = Arc::new(unit);
         let mut executor = ExecutorHandle::threads(case.ranks, &Options::default());
         for (array, home) in homes.iter().enumerate() {
             let numbers = case.numbers(array);
@@ -50,7 +50,7 @@ impl Ours {
         let numbers = Vec::new();
         let job = Job {
             executable,
-            recipe,
+            unit,
             key: 0,
             parameters: numbers,
             arguments,
@@ -101,9 +101,12 @@ fn home(executable: &Executable, slot: usize) -> Distribution {
 
 /// The program for arrays that lie as a program in a row of such programs has them: with the room
 /// that it needs, and what it changes as it leaves it behind.
-fn lowered(case: &Case, program: &Arc<Program>) -> Result<(Executable, Recipe, Vec<Distribution>)> {
-    let setting = Setting { ranks: case.ranks, looks: true, ..Setting::default() };
-    let mut executable = lower::compile(program, &setting)?;
+fn lowered(
+    case: &Case,
+    program: &Arc<Program>,
+) -> Result<(Executable, CompileUnit, Vec<Distribution>)> {
+    let setting = Setting { ranks: case.ranks, remote_reads: true, ..Setting::default() };
+    let mut executable = pantile_lower::compile(program, &setting)?;
     for _ in 0..4 {
         let arguments = executable.arguments.iter().enumerate();
         let lent = arguments.map(|(number, (slot, _))| match number.checked_sub(case.inputs) {
@@ -116,12 +119,12 @@ fn lowered(case: &Case, program: &Arc<Program>) -> Result<(Executable, Recipe, V
         let lent: Vec<Lent> = lent.collect();
         let homes: Vec<Distribution> = lent.iter().map(|lent| lent.home.clone()).collect();
         let setting = Setting { lent: Some(lent), ..setting.clone() };
-        let recipe = Recipe::Program(Arc::clone(program), Box::new(setting));
-        executable = recipe.compile()?;
+        let unit = CompileUnit::Program(Arc::clone(program), Box::new(setting));
+        executable = unit.compile()?;
         let stay = executable.results.iter().zip(&homes[case.inputs..]);
         let mut stay = stay.map(|((slot, _), before)| home(&executable, slot.index()) == *before);
         if stay.all(|same| same) {
-            return Ok((executable, recipe, homes));
+            return Ok((executable, unit, homes));
         }
     }
     bail!("{}: the program never leaves its arrays as it found them", case.name)

@@ -4,13 +4,14 @@ use anyhow::Result;
 use clap::Args;
 use pantile::Backend;
 use pantile_geometry::Distribution;
-use pantile_ir::lower::{self, Cost, Executable, StepCost};
+use pantile_lower::{Cost, Executable, StepCost};
 use pantile_plan::{Estimate, LinkClass, Machine, Terrain, Totals, Traffic, route};
 use pantile_text::json::Value;
 
 use crate::cluster::offload::{self, OffloadEstimate};
 use crate::cluster::target::{ClusterTarget, is_near};
 use crate::numbers::{bytes, count, plural, seconds, up_to};
+use crate::pass_sizes;
 use crate::program::{self, Options};
 use crate::report::Report;
 use crate::run::{self, BackendArgument};
@@ -30,6 +31,7 @@ says whether `pantile run` would ship the program there or run it here.
 
 Examples:
   pantile explain examples/heat.dist -n 4
+  pantile explain examples/heat.dist -n 4 --passes
   pantile explain examples/heat.dist -n 1024 --backend mpi --json
   pantile explain examples/heat.dist --cluster 127.0.0.1:7420")]
 pub(crate) struct Arguments {
@@ -42,6 +44,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 64,
           value_parser = up_to(u32::MAX), allow_negative_numbers = true)]
     ranks_per_node: u32,
+    /// Show what each pass of the lowering did instead
+    #[arg(long)]
+    passes: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -70,8 +75,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     let place = RanksPlace::of(arguments, address.as_deref())?;
     let (ranks, windows, machine) = (place.ranks, place.windows, place.machine);
     let mut setting = arguments.options.setting(ranks, Some(bound.types.clone()))?;
-    setting.looks = windows;
-    let executable = lower::compile(&bound.program, &setting)?;
+    setting.remote_reads = windows;
+    if arguments.passes {
+        return pass_sizes::report(&bound.program, &setting, arguments.json);
+    }
+    let executable = pantile_lower::compile(&bound.program, &setting)?;
     let terrain = Terrain::new(windows);
     let cost = executable.cost(&machine, terrain)?;
     let mut links = [Traffic::default(); 3];

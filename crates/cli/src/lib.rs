@@ -24,6 +24,7 @@ mod halo;
 mod input;
 mod numbers;
 mod opt;
+mod pass_sizes;
 mod plan;
 mod program;
 mod report;

@@ -2,32 +2,18 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use pantile_ir::lower::{self, Executable, LocalLoop, Setting, Step, Turns};
-use pantile_ir::passes::{self, Member};
-use pantile_ir::{Program, verify};
+use pantile_dialect::Member;
+use pantile_ir::verify;
+use pantile_lower::{
+    Executable, LocalLoop, LowerPass, PASSES, PassFault, PassNeeds, Setting, Stage, Step, TripCount,
+};
 
 use crate::numbers;
 use crate::program::{self, Options};
 use crate::report::Report;
 use crate::table::{Align, aligned};
-
-/// A pass over steps: name, what it does, and the pass.
-struct OverSteps(&'static str, &'static str, fn(&mut Executable));
-
-const STEPS: [OverSteps; 4] = [
-    OverSteps("fuse", "loops that can be one become one", |one| one.fuse()),
-    OverSteps("bundle", "halos that travel at the same time travel together", |one| one.bundle()),
-    OverSteps("overlap-halos", "what needs no halos is computed while they travel", |one| {
-        one.overlap();
-    }),
-    OverSteps("reuse", "arrays that do not live at the same time share memory", |one| one.reuse()),
-];
-
-const PLACE: &str = "every array says where it lives, so that the least moves";
-
-const LOWER: &str = "the program becomes steps over memory; what follows works on these";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -48,12 +34,6 @@ pub(crate) struct Arguments {
     rank: Option<usize>,
 }
 
-/// What passes work on.
-enum PassInput {
-    Program(Program),
-    Steps(Executable),
-}
-
 /// Runs the subcommand.
 pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
     if arguments.passes.iter().any(|name| name == "help") {
@@ -69,65 +49,60 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         bail!("--rank {rank}: there are {ranks} ranks, expected one below that");
     }
     let setting = arguments.options.setting(ranks, Some(bound.types))?;
-    let mut state = PassInput::Program(bound.program);
+    let mut stage = Stage::Program(bound.program);
     let known = arguments.options.ranks.is_some() || arguments.rank.is_some();
     let teams = setting.teams.clone();
     let member = Member { ranks: known.then_some(ranks), rank: arguments.rank, teams };
     for name in &arguments.passes {
-        state = apply(state, name, &member, &setting)?;
+        stage = apply(stage, name, &member, &setting)?;
     }
-    Ok(Report::text(match (&state, arguments.rank) {
-        (PassInput::Program(program), _) => program.to_string(),
-        (PassInput::Steps(executable), None) => executable.to_string(),
-        (PassInput::Steps(executable), Some(rank)) => {
+    Ok(Report::text(match (&stage, arguments.rank) {
+        (Stage::Program(program), _) => program.to_string(),
+        (Stage::Steps(executable), None) => executable.to_string(),
+        (Stage::Steps(executable), Some(rank)) => {
             format!("{executable}{}", share(executable, rank))
         }
     }))
 }
 
-fn apply(state: PassInput, name: &str, member: &Member, setting: &Setting) -> Result<PassInput> {
-    let over_steps = STEPS.iter().find(|OverSteps(own, ..)| *own == name);
-    match (state, passes::find(name), over_steps) {
-        (PassInput::Program(mut program), Some(pass), _) => {
+fn apply(stage: Stage, name: &str, member: &Member, setting: &Setting) -> Result<Stage> {
+    let stage = match (pantile_dialect::find(name), stage) {
+        (Some(pass), Stage::Program(mut program)) => {
             pass.run(&mut program, member)?;
             if let Err(findings) = verify::verify(&program) {
                 bail!("after --pass {name} the program is not sound: {}", findings[0]);
             }
-            Ok(PassInput::Program(program))
+            return Ok(Stage::Program(program));
         }
-        (PassInput::Program(program), None, None) if name == "place" => {
-            Ok(PassInput::Program(lower::place(&program, setting)?))
-        }
-        (PassInput::Program(program), None, None) if name == "lower" => {
-            Ok(PassInput::Steps(lower::lower(&program, setting)?))
-        }
-        (PassInput::Steps(mut executable), None, Some(OverSteps(_, _, pass))) => {
-            pass(&mut executable);
-            Ok(PassInput::Steps(executable))
-        }
-        (PassInput::Program(_), _, Some(_)) => {
-            bail!("--pass {name} works on steps: say --pass lower before it")
-        }
-        (PassInput::Steps(_), Some(_), _) => {
+        (_, stage) => stage,
+    };
+    match pantile_lower::find(name) {
+        Some(pass) => pass.run(stage, setting).map_err(|fault| match fault {
+            PassFault::Stage { pass, needs: PassNeeds::Steps } => {
+                anyhow!("--pass {pass} works on steps: say --pass lower before it")
+            }
+            PassFault::Stage { pass, needs: PassNeeds::Program } => {
+                anyhow!("--pass {pass} works on programs: say it before --pass lower")
+            }
+            PassFault::LoweredTwice => anyhow!("--pass lower: these are steps already"),
+            other => other.into(),
+        }),
+        None if pantile_dialect::find(name).is_some() => {
             bail!("--pass {name} works on programs: say it before --pass lower")
         }
-        (PassInput::Steps(_), ..) if name == "place" => {
-            bail!("--pass place works on programs: say it before --pass lower")
-        }
-        (PassInput::Steps(_), ..) if name == "lower" => {
-            bail!("--pass lower: these are steps already")
-        }
-        _ => bail!("there is no pass `{name}`; there are\n{}", list().trim_end()),
+        None => bail!("there is no pass `{name}`; there are\n{}", list().trim_end()),
     }
 }
 
 /// All passes, with what they do.
 fn list() -> String {
-    let rewrites = passes::all().iter().map(|pass| (pass.name, pass.about));
-    let over_steps = STEPS.iter().map(|OverSteps(name, about, _)| (*name, *about));
-    let all = rewrites.chain([("place", PLACE), ("lower", LOWER)]).chain(over_steps);
-    let rows: Vec<Vec<String>> =
-        all.map(|(name, about)| vec![name.to_owned(), about.to_owned()]).collect();
+    let dialect = pantile_dialect::all().iter().map(|pass| (pass.name, pass.about));
+    let own = |pass: &&LowerPass| pantile_dialect::find(pass.name).is_none();
+    let lowering = PASSES.iter().filter(own).map(|pass| (pass.name, pass.about));
+    let rows: Vec<Vec<String>> = dialect
+        .chain(lowering)
+        .map(|(name, about)| vec![name.to_owned(), about.to_owned()])
+        .collect();
     aligned(&rows, &[Align::Left, Align::Left], 2)
 }
 
@@ -166,7 +141,7 @@ fn add_share(executable: &Executable, steps: &[Step], rank: usize, out: &mut Str
             _ => {}
         }
         if let Step::Repeat(repeat) = step {
-            if let Turns::While { before, .. } = &repeat.turns {
+            if let TripCount::While { before, .. } = &repeat.turns {
                 add_share(executable, before, rank, out);
             }
             add_share(executable, &repeat.body, rank, out);

@@ -39,6 +39,7 @@ mod control {
     include!(concat!(env!("OUT_DIR"), "/pantile.cluster.Worker.rs"));
 }
 
+use std::error::Error as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,10 +59,10 @@ pub use worker::{Worker, WorkerOptions};
 
 /// True if a stream ended with a message that was not taken: it was too long, or is none.
 fn is_refusal(status: &Status) -> bool {
-    let unread = || status.message().contains("decod") || status.message().contains("compression");
     match status.code() {
         Code::OutOfRange | Code::ResourceExhausted | Code::InvalidArgument => true,
-        Code::Internal => unread(),
+        // What a connection says has a cause; bytes that are no message have none.
+        Code::Internal => status.source().is_none(),
         _ => false,
     }
 }
@@ -85,4 +86,21 @@ async fn bind(address: &str, guard: &Guard) -> Result<(TcpListener, SocketAddr),
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let place = listener.local_addr().map_err(failed)?;
     Ok((listener, place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_are_not_taken_are_told_from_connections_that_break() {
+        let broken = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(is_refusal(&Status::internal("bytes that are no message")));
+        assert!(is_refusal(&Status::out_of_range("a message that is too long")));
+        assert!(!is_refusal(&Status::from_error(Box::new(broken()))));
+        assert!(!is_refusal(&Status::unavailable("gone")));
+        let mut caused = Status::internal("a stream was reset");
+        caused.set_source(Arc::new(broken()));
+        assert!(!is_refusal(&caused));
+    }
 }

@@ -305,7 +305,7 @@ impl MovementCompiler {
             }
             parts.push(nests);
         }
-        Ok(MessageBody::Turns { at, parts })
+        Ok(MessageBody::TripCount { at, parts })
     }
 
     /// Room for a message in the buffers: its first byte.

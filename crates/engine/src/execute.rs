@@ -105,7 +105,7 @@ impl<'a> HopRunner<'a> {
                 let from = MemorySpan::from(self.from).skip(at * self.element);
                 raw::copy_run(from, to, outgoing.elements, self.element);
             }
-            MessageBody::Scattered(_) | MessageBody::Turns { .. } => {
+            MessageBody::Scattered(_) | MessageBody::TripCount { .. } => {
                 unreachable!("movements in place have neither runs nor turns")
             }
         }
@@ -120,7 +120,7 @@ impl<'a> HopRunner<'a> {
                 let to = MemorySpan::from(self.to).skip(at * self.element);
                 raw::copy_run(from, to, incoming.elements, self.element);
             }
-            MessageBody::Scattered(_) | MessageBody::Turns { .. } => {
+            MessageBody::Scattered(_) | MessageBody::TripCount { .. } => {
                 unreachable!("movements in place have neither runs nor turns")
             }
         }

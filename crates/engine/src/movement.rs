@@ -147,7 +147,7 @@ pub(crate) enum MessageBody {
     /// Part by part through a few places of the message buffers that take turns, from this byte on:
     /// loops of every part. What was packed is still in the cache when it is sent, and what has
     /// arrived when it is unpacked.
-    Turns { at: usize, parts: Vec<Vec<Nest>> },
+    TripCount { at: usize, parts: Vec<Vec<Nest>> },
 }
 
 /// How long messages are cut.

@@ -16,7 +16,7 @@ const OWN: &[(&str, usize)] = &[
 /// Every such size, by module and name, with those of the loops and of lowering.
 #[doc(hidden)]
 pub fn thresholds() -> impl Iterator<Item = (&'static str, usize)> {
-    let tables = [OWN, program::THRESHOLDS, execute::THRESHOLDS, pantile_ir::lower::THRESHOLDS];
+    let tables = [OWN, program::THRESHOLDS, execute::THRESHOLDS, pantile_lower::THRESHOLDS];
     let pages = ("memory::LARGE", pantile_comm::LARGE_PAGE);
     tables.into_iter().flatten().copied().chain([pages]).chain(pantile_kernels::thresholds())
 }

@@ -31,7 +31,7 @@ pub fn result_types(
     operation: &Operation,
     program: &Program,
 ) -> Result<Vec<Type>, InferError> {
-    let known = Known { function, operation };
+    let known = OperationTypes { function, operation };
     let one = |ty: Type| Ok(vec![ty]);
     match &operation.op {
         Op::Constant(value) => one(match known.declared(0) {
@@ -275,12 +275,12 @@ fn array(shape: Vec<Dim>, dtype: DType) -> Type {
 }
 
 /// An operation with what is known of its operands.
-struct Known<'a> {
+struct OperationTypes<'a> {
     function: &'a Function,
     operation: &'a Operation,
 }
 
-impl<'a> Known<'a> {
+impl<'a> OperationTypes<'a> {
     fn operand(&self, number: usize) -> Result<Value, InferError> {
         let got = self.operation.operands.len();
         let operand = self.operation.operands.get(number).copied();

@@ -163,6 +163,11 @@ impl Function {
         Value(number)
     }
 
+    /// All its values, in order.
+    pub fn all_values(&self) -> impl Iterator<Item = Value> + use<> {
+        (0..).map(Value).take(self.values.len())
+    }
+
     /// The type of a value.
     #[must_use]
     pub fn ty(&self, value: Value) -> &Type {

@@ -2,7 +2,7 @@
 
 use pantile_lanes::DType;
 
-use crate::Attribute;
+use crate::{Attribute, Placement};
 
 /// A length that is known, or `?`.
 pub type Dim = Option<usize>;
@@ -69,10 +69,8 @@ pub struct ArrayType {
 pub enum Env {
     /// `#dist.dist_env<...>`.
     Dist(DistEnv),
-    /// `#pantile.dist<"...">`: what a `dist_env` cannot say. The text of a distribution without
-    /// its shape; a mesh axis of size `*` takes the ranks that the others leave. `"auto"`,
-    /// `"copies"` and `"block"` (axis 0 over all ranks) are short for the usual ones.
-    Spread(String),
+    /// `#pantile.dist<"...">`.
+    Placement(Placement),
     /// `#region.gpu_env<device = "...">`.
     Gpu(String),
     /// Any other attribute.
@@ -151,7 +149,7 @@ impl ArrayType {
     /// The same array with this instead of what it says about where it lives.
     #[must_use]
     pub fn placed(&self, env: Option<Env>) -> Self {
-        let keep = |env: &&Env| !matches!(env, Env::Dist(_) | Env::Spread(_));
+        let keep = |env: &&Env| !matches!(env, Env::Dist(_) | Env::Placement(_));
         let mut envs: Vec<Env> = self.envs.iter().filter(keep).cloned().collect();
         envs.extend(env);
         crate::text::sort_envs(&mut envs);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use pantile_comm::{Communicator, Options, Rank, threads};
 use pantile_engine::{Engine, Runner, Tile};
-use pantile_ir::lower::{self, Setting};
 use pantile_ir::{Block, Function, Op, Operation, Place, Program, Scalar, Type, infer};
+use pantile_lower::{self as lower, Setting};
 
 use crate::error::OperationFault;
 
@@ -63,7 +63,8 @@ pub(crate) struct TaskRunner {
 impl TaskRunner {
     /// For so many ranks.
     pub(crate) fn new(ranks: usize, teams: &BTreeMap<String, Vec<Rank>>, looks: bool) -> Self {
-        let setting = Setting { ranks, teams: teams.clone(), looks, ..Setting::default() };
+        let setting =
+            Setting { ranks, teams: teams.clone(), remote_reads: looks, ..Setting::default() };
         Self { setting, kept: BTreeMap::new(), count: 0 }
     }
 

@@ -6,8 +6,8 @@ use pantile_comm::Rank;
 use pantile_engine::Error as EngineError;
 use pantile_geometry::Error as GeometryError;
 use pantile_geometry::slices::SliceError;
-use pantile_ir::lower::LowerError;
 use pantile_ir::{DType, Dim, Place};
+use pantile_lower::LowerError;
 
 use crate::make::PassError;
 

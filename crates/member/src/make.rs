@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 
 use pantile_comm::Rank;
-use pantile_ir::passes::{self, Member, MemberError};
+use pantile_dialect::{self as dialect, Member, MemberError};
 use pantile_ir::{
     ArrayType, Attribute, Block, DistEnv, Env, Function, Index, Op, Operation, Program, Slice,
     Type, Value,
 };
 
-pub use pantile_ir::passes::PassError;
+pub use pantile_dialect::PassError;
 
 /// The passes that make the program of a member, in their order.
 pub const PASSES: [&str; 5] = ["distribute", "coalesce", "cores", "member", "overlap"];
@@ -49,7 +49,7 @@ pub fn member_program(
     let member = Member { ranks: Some(ranks), rank: Some(rank), teams: teams.clone() };
     let mut made = program.clone();
     for pass in passes {
-        if let Some(pass) = passes::find(pass) {
+        if let Some(pass) = dialect::find(pass) {
             pass.run(&mut made, &member)?;
         }
     }
@@ -73,7 +73,7 @@ pub(crate) fn has_known_results(function: &Function) -> bool {
 /// The program with assignments that make the next version of an array.
 pub(crate) fn versions(program: &Program) -> Program {
     let mut made = program.clone();
-    passes::values(&mut made);
+    pantile_lower::values(&mut made);
     made
 }
 
@@ -103,7 +103,7 @@ pub fn in_teams(program: &Program) -> Program {
     };
     let plain = !made.functions.iter().any(named);
     // Lengths that follow from others become known; there is nothing that it refuses.
-    if let Some(fold) = passes::find("fold") {
+    if let Some(fold) = dialect::find("fold") {
         let _ = fold.run(&mut made, &Member::default());
     }
     for function in made.functions.iter_mut().filter(|function| function.name == name) {

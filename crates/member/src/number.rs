@@ -1,6 +1,6 @@
 //! Arithmetic on numbers.
 
-use pantile_ir::passes::scalars;
+use pantile_dialect::scalars;
 use pantile_ir::{Op, Operation, Scalar, Type};
 
 use crate::error::OperationFault;

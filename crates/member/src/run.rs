@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use pantile_comm::{CollectiveSignature, Rank};
 use pantile_engine::{Engine, Tile};
 use pantile_geometry::{Distribution, Mesh};
-use pantile_ir::lower::{self, Setting};
 use pantile_ir::{Attribute, Function, Program, Type};
+use pantile_lower::{self as lower, Setting};
 
 use crate::error::{MemberRunError, OperationFault};
 use crate::execute::{execute_with, failing};

@@ -2,7 +2,8 @@
 
 use pantile_engine::Tile;
 use pantile_ir::{
-    ArrayType, Attribute, DistEnv, Env, Index, Op, Operation, Reduction, Scalar, Slice, Type,
+    ArrayType, Attribute, DistEnv, Env, Index, Op, Operation, Placement, Reduction, Scalar, Slice,
+    Type,
 };
 
 use crate::compute::{Given, Task};
@@ -165,7 +166,7 @@ impl<'p> MemberMachine<'p, '_> {
 
 /// What a type says of an array that every rank has.
 pub(crate) fn copies_env() -> Option<Env> {
-    Some(Env::Spread("copies".to_owned()))
+    Some(Env::Placement(Placement::Template("copies".into())))
 }
 
 /// True if the result cannot be put together from what members made of their rows.

@@ -40,6 +40,7 @@ pub use pantile_engine::Scheme;
 pub use pantile_geometry as geometry;
 pub use pantile_geometry::{Axis, Cuts, Direction, Distribution, Extent, Kind, Mesh, Operator};
 pub use pantile_ir as ir;
+pub use pantile_lower as lower;
 pub use pantile_plan as plan;
 pub use pantile_plan::{Plan, Schedule};
 pub use pantile_spmd as spmd;

@@ -9,13 +9,13 @@ use pantile_engine::{
 };
 use pantile_geometry::{Distribution, Fingerprint, Rank};
 use pantile_ir::Program;
-use pantile_ir::lower::{self, Executable, LowerError, Recipe, Setting};
+use pantile_lower::{CompileUnit, Executable, LowerError, Setting};
 use pantile_spmd::RankContext;
 
 /// A program that was compiled for so many ranks, with what it was compiled from.
 ///
 /// ```
-/// use pantile::ir::lower::Setting;
+/// use pantile::lower::Setting;
 /// use pantile::ir::text::parse;
 /// use pantile::program::CompiledProgram;
 ///
@@ -68,7 +68,7 @@ impl CompiledProgram {
     /// # Errors
     /// What in it cannot be compiled for these ranks and arguments, with its place.
     pub fn compile(program: Program, setting: Setting) -> Result<Self, LowerError> {
-        let executable = Arc::new(lower::compile(&program, &setting)?);
+        let executable = Arc::new(pantile_lower::compile(&program, &setting)?);
         Ok(Self { program, setting, executable })
     }
 
@@ -134,11 +134,11 @@ impl CompiledProgram {
 
     fn job(&self, arguments: ArrayIds, results: ArrayIds) -> Arc<Job> {
         let setting = Box::new(self.setting.clone());
-        let recipe = Recipe::Program(Arc::new(self.program.clone()), setting);
+        let unit = CompileUnit::Program(Arc::new(self.program.clone()), setting);
         Arc::new(Job {
-            key: Fingerprint::of(&recipe.to_string()).0,
+            key: Fingerprint::of(&unit.to_string()).0,
             executable: Arc::clone(&self.executable),
-            recipe: Arc::new(recipe),
+            unit: Arc::new(unit),
             parameters: Vec::new(),
             arguments,
             results,

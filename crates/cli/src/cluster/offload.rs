@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use pantile_engine::available_memory;
-use pantile_ir::lower::{Cost, Executable, SlotId};
+use pantile_lower::{Cost, Executable, SlotId};
 use pantile_plan::{Link, Machine, Terrain};
 use pantile_text::json::Value;
 

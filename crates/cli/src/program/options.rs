@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use pantile::launch::Environment;
 use pantile_ir::Type;
-use pantile_ir::lower::Setting;
+use pantile_lower::Setting;
 
 use crate::numbers::up_to;
 

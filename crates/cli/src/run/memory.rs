@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use pantile_engine::limit::{LimitKind, limits};
-use pantile_ir::lower::Executable;
+use pantile_lower::Executable;
 
 use crate::numbers::{bytes, size};
 use crate::program::{hosted_ranks, own_ranks};

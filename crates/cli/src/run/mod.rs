@@ -192,7 +192,7 @@ fn compile(
     (looks, ranks): (bool, usize),
 ) -> Result<(CompiledProgram, Outputs)> {
     let mut setting = options.setting(ranks, Some(bound.types.clone()))?;
-    setting.looks = looks;
+    setting.remote_reads = looks;
     let mut program = CompiledProgram::compile(bound.program.clone(), setting.clone())?;
     let executable = program.executable();
     let shapes = executable.results.iter().map(|(slot, _)| {

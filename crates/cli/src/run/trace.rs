@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow};
 use pantile_comm::CollectiveSignature;
 use pantile_engine::{Engine, Event};
 use pantile_ir::Place;
-use pantile_ir::lower::{Executable, Step, Turns};
+use pantile_lower::{Executable, Step, TripCount};
 
 /// A trace has no more events of one rank than this.
 const EVENTS_MAX: usize = 1_000_000;
@@ -50,8 +50,8 @@ fn add(steps: &[Step], depth: usize, list: &mut Vec<Info>) {
         list.push(Info { name, place, turns: None });
         if let Step::Repeat(repeat) = step {
             let turns = match &repeat.turns {
-                Turns::Count { turns, .. } => *turns,
-                Turns::While { before, .. } => {
+                TripCount::Count { turns, .. } => *turns,
+                TripCount::While { before, .. } => {
                     add(before, depth + 1, list);
                     None
                 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use pantile_comm::sim::Sim;
 use pantile_comm::{Communicator, threads};
 use pantile_engine::{Engine, Runner, Tile};
-use pantile_ir::lower::{self, Setting};
+use pantile_lower::Setting;
 use pantile_plan::{Machine, Terrain};
 
 /// Steps in time of long programs, and what they are cut to.
@@ -104,7 +104,7 @@ fn costs_are_those_of_the_run() {
         let program = pantile_ir::text::parse(&text, &name).unwrap();
         for ranks in [1, 2, 3, 4] {
             let setting = Setting { ranks, ..Setting::default() };
-            let executable = Arc::new(lower::compile(&program, &setting).unwrap());
+            let executable = Arc::new(pantile_lower::compile(&program, &setting).unwrap());
             for windows in [true, false] {
                 let seen = Mutex::new(Seen::default());
                 let body = |communicator: Communicator| {
@@ -135,9 +135,10 @@ fn costs_are_those_of_the_run() {
                 // Loops that end by a condition: as often as they were seen to turn. The steps
                 // before a turn move nothing in these programs.
                 let turns = *steps.values().max().unwrap();
-                let predicted = |one: &dyn Fn(&lower::StepCost) -> u128| -> u128 {
-                    let times =
-                        |step: &lower::StepCost| u128::from(step.times.unwrap_or(turns - 1));
+                let predicted = |one: &dyn Fn(&pantile_lower::StepCost) -> u128| -> u128 {
+                    let times = |step: &pantile_lower::StepCost| {
+                        u128::from(step.times.unwrap_or(turns - 1))
+                    };
                     cost.steps.iter().map(|step| one(step) * times(step)).sum()
                 };
                 let expected = (predicted(&|step| step.messages), predicted(&|step| step.bytes));

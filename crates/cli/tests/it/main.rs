@@ -11,5 +11,6 @@ mod common;
 mod examples;
 mod filetests;
 mod members;
+mod passes_page;
 mod readme;
 mod run_memory;

@@ -44,6 +44,11 @@ fn commands_in_the_tour_print_what_it_says() {
     assert!(commands_of("docs/command.md") >= 9);
 }
 
+#[test]
+fn commands_on_the_page_of_passes_print_what_it_says() {
+    assert!(commands_of("docs/passes.md") >= 1);
+}
+
 /// Runs the commands of a page; gives their number.
 fn commands_of(page: &str) -> usize {
     let path = root().join(page);

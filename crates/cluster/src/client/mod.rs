@@ -155,7 +155,7 @@ impl Cluster {
 
     /// Sends a program, and gives its hash.
     fn send_program(&mut self, job: &Job) -> Result<u128, WireFault> {
-        let text = job.recipe.to_string();
+        let text = job.unit.to_string();
         let hash = Fingerprint::of(&text).0;
         if !self.sent.values().any(|known| *known == hash) {
             let hash = hash.to_le_bytes().to_vec();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pantile_comm::RankError;
-use pantile_ir::lower::{LowerError, RecipeError};
+use pantile_lower::{CompileUnitError, LowerError};
 
 use super::quota::MemoryShortage;
 
@@ -56,7 +56,7 @@ pub(crate) enum ProgramError {
     /// A rank would need more memory than it can have.
     Memory { needed: u64, memory: u64 },
     /// Its text is no program.
-    Text(RecipeError),
+    Text(CompileUnitError),
     /// It cannot be lowered.
     Lower(LowerError),
     /// It becomes too many steps.

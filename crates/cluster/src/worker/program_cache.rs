@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pantile_geometry::Fingerprint;
 use pantile_ir::Type;
-use pantile_ir::lower::{Executable, Recipe, SlotId};
+use pantile_lower::{CompileUnit, Executable, SlotId};
 
 use super::error::ProgramError;
 use crate::wire::PROGRAM_MAX;
@@ -21,7 +21,7 @@ const STEPS_MAX: usize = 1 << 20;
 /// A program, ready to run.
 pub(crate) struct LoweredProgram {
     text: String,
-    pub(crate) recipe: Arc<Recipe>,
+    pub(crate) unit: Arc<CompileUnit>,
     pub(crate) executable: Arc<Executable>,
     /// Bytes that it needs on any rank, at most.
     needed: u64,
@@ -74,7 +74,7 @@ impl ProgramCache {
             Some(known) => known,
             None => self.lower(hash, text, ranks)?,
         };
-        made_for(&prepared.recipe, ranks)?;
+        made_for(&prepared.unit, ranks)?;
         match prepared.needed {
             needed if needed > memory => Err(ProgramError::Memory { needed, memory }),
             _ => Ok(prepared),
@@ -87,22 +87,22 @@ impl ProgramCache {
         text: &str,
         ranks: usize,
     ) -> Result<Arc<LoweredProgram>, ProgramError> {
-        let recipe: Recipe = text.parse().map_err(ProgramError::Text)?;
+        let unit: CompileUnit = text.parse().map_err(ProgramError::Text)?;
         // Before anything is done for each of them.
-        made_for(&recipe, ranks)?;
-        let executable = recipe.compile().map_err(ProgramError::Lower)?;
+        made_for(&unit, ranks)?;
+        let executable = unit.compile().map_err(ProgramError::Lower)?;
         if executable.steps.len() > STEPS_MAX {
             return Err(ProgramError::TooManySteps { limit: STEPS_MAX });
         }
         self.lowered.fetch_add(1, Ordering::Relaxed);
-        let (recipe, executable) = (Arc::new(recipe), Arc::new(executable));
+        let (unit, executable) = (Arc::new(unit), Arc::new(executable));
         let needs = (0..ranks).map(|rank| {
             let needed = executable.needed_bytes(rank) as u64;
             (needed, needed.saturating_add(spent_bytes(&executable, rank)))
         });
         let (needed, most) = needs.fold((0, 0), |most, one| (most.0.max(one.0), most.1.max(one.1)));
         let text = text.to_owned();
-        let prepared = Arc::new(LoweredProgram { text, recipe, executable, needed, most });
+        let prepared = Arc::new(LoweredProgram { text, unit, executable, needed, most });
         self.known().insert(hash, Arc::clone(&prepared), prepared.text.len());
         Ok(prepared)
     }
@@ -121,8 +121,8 @@ fn spent_bytes(executable: &Executable, rank: usize) -> u64 {
     spent.fold(0, u64::saturating_add)
 }
 
-fn made_for(recipe: &Recipe, ranks: usize) -> Result<(), ProgramError> {
-    match recipe.ranks() {
+fn made_for(unit: &CompileUnit, ranks: usize) -> Result<(), ProgramError> {
+    match unit.ranks() {
         made_for if made_for == ranks => Ok(()),
         made_for => Err(ProgramError::WrongRanks { made_for, ranks }),
     }

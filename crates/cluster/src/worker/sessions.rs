@@ -374,7 +374,7 @@ impl HostedSession {
         }
         let job = Job {
             executable: Arc::clone(&prepared.executable),
-            recipe: Arc::clone(&prepared.recipe),
+            unit: Arc::clone(&prepared.unit),
             key,
             parameters: numbers.ok_or(JobError::Number)?,
             arguments: ids(&run.arguments).into(),

@@ -49,7 +49,7 @@ impl HopRunner<'_> {
             self.pack_whole(body);
             for part in 0..self.at_once(body, outgoing.elements) {
                 match body {
-                    MessageBody::Turns { .. } => {
+                    MessageBody::TripCount { .. } => {
                         tickets.push(self.send_turn(operation, number, part)?)
                     }
                     MessageBody::Scattered(parts) => {
@@ -84,7 +84,7 @@ impl HopRunner<'_> {
         let incoming = self.hop.receives.iter().filter_map(|incoming| incoming.body.as_ref());
         let outgoing = self.hop.sends.iter().filter_map(|outgoing| outgoing.body.as_ref());
         let parts = |body: &MessageBody| match body {
-            MessageBody::Turns { parts, .. } => parts.len(),
+            MessageBody::TripCount { parts, .. } => parts.len(),
             _ => 0,
         };
         incoming.chain(outgoing).map(parts).max().unwrap_or(0)
@@ -98,7 +98,7 @@ impl HopRunner<'_> {
         mut tickets: &mut [Ticket],
     ) -> Result<(), CommError> {
         for (number, outgoing) in self.hop.sends.iter().enumerate() {
-            let Some(MessageBody::Turns { parts, .. }) = &outgoing.body else { continue };
+            let Some(MessageBody::TripCount { parts, .. }) = &outgoing.body else { continue };
             let (own, rest) = tickets.split_at_mut(MessageParts::TURNS.min(parts.len()));
             tickets = rest;
             if round < parts.len() {
@@ -123,7 +123,7 @@ impl HopRunner<'_> {
             let Some(body) = &incoming.body else { continue };
             let (own, rest) = tickets.split_at_mut(self.at_once(body, incoming.elements));
             tickets = rest;
-            let MessageBody::Turns { parts, .. } = body else { continue };
+            let MessageBody::TripCount { parts, .. } = body else { continue };
             let Some(nests) = parts.get(round) else { continue };
             let ticket = &mut own[round % MessageParts::TURNS];
             operation.wait(*ticket)?;
@@ -154,7 +154,7 @@ impl HopRunner<'_> {
             };
             let (own, rest) = tickets.split_at(self.at_once(body, incoming.elements));
             tickets = rest;
-            if matches!(body, MessageBody::Turns { .. }) {
+            if matches!(body, MessageBody::TripCount { .. }) {
                 continue;
             }
             own.iter().try_for_each(|ticket| operation.wait(*ticket))?;
@@ -240,7 +240,7 @@ impl HopRunner<'_> {
         let outgoing = &self.hop.sends[number];
         let body = outgoing.body.as_ref().expect("messages have bodies");
         let piece = self.part(self.from, body, (part, outgoing.elements));
-        if let MessageBody::Turns { parts, .. } = body {
+        if let MessageBody::TripCount { parts, .. } = body {
             for nest in &parts[part] {
                 self.copy(nest, self.from.into(), MemorySpan::of_piece(&piece), false);
             }
@@ -262,7 +262,7 @@ impl HopRunner<'_> {
     fn at_once(&self, body: &MessageBody, elements: usize) -> usize {
         let parts = self.movement.parts.count(elements);
         match body {
-            MessageBody::Turns { .. } => parts.min(MessageParts::TURNS),
+            MessageBody::TripCount { .. } => parts.min(MessageParts::TURNS),
             _ => parts,
         }
     }
@@ -280,7 +280,7 @@ impl HopRunner<'_> {
             MessageBody::InPlace(first) => memory.slice((first + start) * self.element, bytes),
             MessageBody::Packed { at, .. } => self.scratch.slice(at + start * self.element, bytes),
             MessageBody::Scattered(_) => unreachable!("what is scattered is not in one piece"),
-            MessageBody::Turns { at, .. } => {
+            MessageBody::TripCount { at, .. } => {
                 let place = part % MessageParts::TURNS * self.movement.place_bytes();
                 self.scratch.slice(at + place, bytes)
             }

@@ -151,7 +151,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use pantile_ir::lower::{Recipe, Setting};
+    use pantile_lower::{CompileUnit, Setting};
 
     use super::*;
 
@@ -159,12 +159,12 @@ mod tests {
         let text = "func.func @main(%a: i64) -> i64 {\n  return %a : i64\n}\n";
         let program = pantile_ir::text::parse(text, "test").unwrap();
         let setting = Setting { ranks: 1, ..Setting::default() };
-        let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
+        let unit = CompileUnit::Program(Arc::new(program), Box::new(setting));
         let (arguments, results, forget) = Default::default();
-        let (executable, recipe) = (Arc::new(recipe.compile().unwrap()), Arc::new(recipe));
+        let (executable, unit) = (Arc::new(unit.compile().unwrap()), Arc::new(unit));
         let parameters = Vec::new();
         let inline = false;
-        Arc::new(Job { executable, recipe, key, parameters, arguments, results, forget, inline })
+        Arc::new(Job { executable, unit, key, parameters, arguments, results, forget, inline })
     }
 
     #[test]

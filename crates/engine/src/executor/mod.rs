@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use pantile_comm::{CollectiveSignature, Rank};
 use pantile_ir::Scalar;
-use pantile_ir::lower::{Executable, Recipe};
+use pantile_lower::{CompileUnit, Executable};
 use smallvec::SmallVec;
 
 use crate::{Counters, Error, Scheme, ThreadsError, Tile};
@@ -40,7 +40,7 @@ pub struct Job {
     /// The program, lowered for borrowed arguments.
     pub executable: Arc<Executable>,
     /// What it was lowered from, for ranks that have to do that themselves.
-    pub recipe: Arc<Recipe>,
+    pub unit: Arc<CompileUnit>,
     /// Equal keys mean equal programs: they are prepared once.
     pub key: u128,
     /// Its first arguments: scalar parameters, the same for all ranks.

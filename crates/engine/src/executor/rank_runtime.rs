@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pantile_comm::{CollectiveSignature, Communicator, Rank, RankError};
-use pantile_ir::lower::SlotId;
+use pantile_lower::SlotId;
 use smallvec::SmallVec;
 
 use super::{ArrayId, Job};

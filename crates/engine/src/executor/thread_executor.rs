@@ -258,7 +258,7 @@ fn lock(rank: &Mutex<RankRuntime>) -> MutexGuard<'_, RankRuntime> {
 
 #[cfg(test)]
 mod tests {
-    use pantile_ir::lower::{Recipe, Setting};
+    use pantile_lower::{CompileUnit, Setting};
 
     use super::*;
 
@@ -267,12 +267,12 @@ mod tests {
             "func.func @main() -> i64 {\n  %a = arith.constant 7 : i64\n  return %a : i64\n}\n";
         let program = pantile_ir::text::parse(text, "test").unwrap();
         let setting = Setting { ranks, ..Setting::default() };
-        let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
-        let (executable, recipe) = (Arc::new(recipe.compile().unwrap()), Arc::new(recipe));
+        let unit = CompileUnit::Program(Arc::new(program), Box::new(setting));
+        let (executable, unit) = (Arc::new(unit.compile().unwrap()), Arc::new(unit));
         let (parameters, arguments, forget) = Default::default();
         let results = [super::super::ArrayId(1)].into_iter().collect();
         let inline = false;
-        Arc::new(Job { executable, recipe, key: 1, parameters, arguments, results, forget, inline })
+        Arc::new(Job { executable, unit, key: 1, parameters, arguments, results, forget, inline })
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! memory that they were made in.
 
 use pantile_comm::Rank;
-use pantile_ir::lower::{Executable, Places, SlotId, owned_places};
 use pantile_kernels::DType;
+use pantile_lower::{Executable, Places, SlotId, owned_places};
 
 use super::loops::{self, BoxCopy, LoopContext, ProgramMemories};
 use crate::pool::Pool;

@@ -1,9 +1,9 @@
 //! Products of matrices in the memory of one rank, by one thread or by several.
 
 use pantile_comm::Rank;
-use pantile_ir::lower::{Contract, Executable, LocalLoop, LocalRead, LocalWrite, Places};
 use pantile_kernels::DType;
 use pantile_kernels::lanes::Scratch;
+use pantile_lower::{Contract, Executable, LocalLoop, LocalRead, LocalWrite, Places};
 
 use super::cut::CutBox;
 use super::loops::{BoxPart, LoopContext, ProgramMemories};
@@ -29,7 +29,7 @@ struct BoxContract {
 impl PreparedContract {
     /// What a rank does of a product.
     pub(crate) fn new(executable: &Executable, contract: &Contract, rank: Rank) -> Self {
-        let buffer = |slot: pantile_ir::lower::SlotId| executable.slots[slot.index()].buffer;
+        let buffer = |slot: pantile_lower::SlotId| executable.slots[slot.index()].buffer;
         let boxed = |one: LocalLoop| {
             let [LocalRead::Slot(left, _, from), LocalRead::Slot(right, _, by)] = &one.reads[..]
             else {

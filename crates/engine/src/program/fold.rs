@@ -1,9 +1,9 @@
 //! Reductions: sums in long form as numbers, products over a fixed tree.
 
 use pantile_comm::Rank;
-use pantile_ir::lower::{Executable, Finish, Fold as Folding, Part, Places, Product};
 use pantile_kernels::reduce::{LaneFold, ProductFactor, tree_product};
 use pantile_kernels::{Complex, DType, ExactSum, dispatch};
+use pantile_lower::{Executable, Finish, Fold as Folding, Part, Places, Product};
 
 use super::loops;
 use crate::Tile;
@@ -38,7 +38,7 @@ impl PreparedFinish {
         let (_, mut from) = executable.local_owned(finish.from, rank)?;
         // The words are the last axis of the sums.
         from.strides.truncate(shape.len());
-        let buffer = |slot: pantile_ir::lower::SlotId| executable.slots[slot.index()].buffer;
+        let buffer = |slot: pantile_lower::SlotId| executable.slots[slot.index()].buffer;
         Some(Self {
             shape,
             from: (buffer(finish.from), from),
@@ -102,7 +102,7 @@ impl PreparedProduct {
             axes.map(|axis| (all[axis], from.strides[axis])).unzip()
         };
         let ((kept, outer), (reduced, along)) = (pick(false), pick(true));
-        let buffer = |slot: pantile_ir::lower::SlotId| executable.slots[slot.index()].buffer;
+        let buffer = |slot: pantile_lower::SlotId| executable.slots[slot.index()].buffer;
         let from = (buffer(product.from), Places { offset: from.offset, strides: outer });
         Some(Self { kept, reduced, from, along, to: (buffer(product.to), to) })
     }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use pantile_ir::lower::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Part, Places, SlotId};
 use pantile_kernels::lanes::{LoopProgram, Scratch};
 use pantile_kernels::{DType, Error as KernelError};
 use pantile_lanes::LoopBody;
+use pantile_lower::{LocalCopy, LocalLoop, LocalRead, LocalWrite, Part, Places, SlotId};
 use smallvec::SmallVec;
 
 use super::cut::CutBox;

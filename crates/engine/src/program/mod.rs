@@ -30,8 +30,8 @@ mod wavefront;
 
 use std::sync::Arc;
 
-use pantile_ir::lower::Executable;
 use pantile_kernels::DType;
+use pantile_lower::Executable;
 use pantile_memory::OutOfMemory;
 
 use crate::{Engine, Error, Tile};

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use pantile_comm::Rank;
-use pantile_ir::lower::{
-    Compute, Exchange, Executable, LocalLoop, Move, Repeat, SlotId, Step, Turns, Write,
-};
 use pantile_kernels::DType;
 use pantile_kernels::lanes::LoopProgram;
+use pantile_lower::{
+    Compute, Exchange, Executable, LocalLoop, Move, Repeat, SlotId, Step, TripCount, Write,
+};
 
 use super::contract::PreparedContract;
 use super::fold::{PreparedFinish, PreparedProduct};
@@ -175,7 +175,7 @@ pub(crate) fn prepare_loop(
     let rank = engine.rank();
     let buffer = |id: SlotId| executable.slots[id.index()].buffer;
     let mut copies = Vec::new();
-    for (to, from) in &compute.backgrounds {
+    for (to, from) in &compute.pass_through {
         if buffer(*to) != buffer(*from) {
             let dtype = executable.slots[to.index()].dtype;
             for one in executable.local_background(compute, (*to, *from), rank) {
@@ -266,11 +266,11 @@ fn prepare_repeat(
 ) -> Result<PreparedRepeat, Error> {
     let buffer = |slot: SlotId| executable.slots[slot.index()].buffer;
     let turns = match &repeat.turns {
-        Turns::While { before, condition } => PreparedTurns::While {
+        TripCount::While { before, condition } => PreparedTurns::While {
             before: steps(engine, executable, before)?,
             condition: buffer(*condition),
         },
-        Turns::Count { lower, upper, step, counter, .. } => PreparedTurns::Count {
+        TripCount::Count { lower, upper, step, counter, .. } => PreparedTurns::Count {
             lower: buffer(*lower),
             upper: buffer(*upper),
             step: buffer(*step),

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use pantile_comm::Rank;
-use pantile_ir::lower::{Executable, SlotId, Step};
+use pantile_lower::{Executable, SlotId, Step};
 
 use super::loops::{BoxLoop, ProgramMemories};
 use super::prepare::{PreparedLoop, prepare_loop, prepare_movement};
@@ -30,10 +30,10 @@ pub(crate) fn prepare(
     steps: &[Step],
 ) -> Result<Option<PreparedRemoteRead>, Error> {
     let [Step::Move(step), Step::Compute(compute), ..] = steps else { return Ok(None) };
-    if !engine.has_windows() || !executable.looks.contains(&step.to) {
+    if !engine.has_windows() || !executable.remote_reads.contains(&step.to) {
         return Ok(None);
     }
-    let Some(boxes) = executable.local_looks(compute, step, engine.rank()) else {
+    let Some(boxes) = executable.local_remote_reads(compute, step, engine.rank()) else {
         return Ok(None);
     };
     let movement = prepare_movement(engine, executable, step)?;

@@ -1,6 +1,6 @@
 //! Loops around steps: memories trade places instead of being copied.
 
-use pantile_ir::lower::{Carried, Executable, SlotId};
+use pantile_lower::{Carried, Executable, SlotId};
 
 use super::prepare::{PreparedRepeat, PreparedTurns};
 use super::profiler::{Profiler, count};

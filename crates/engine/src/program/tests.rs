@@ -1,9 +1,9 @@
 //! Loops of several threads give what those of one give, byte for byte.
 
-use pantile_ir::lower::Places;
 use pantile_kernels::lanes::{LoopProgram, Scratch};
 use pantile_kernels::reduce::LaneFold;
 use pantile_lanes::{DType, LoopBody};
+use pantile_lower::Places;
 use pantile_testkit::{Rng, cases};
 
 use super::loops::{BoxLoop, LoopContext, ProgramMemories};

@@ -7,7 +7,7 @@ use super::counting::ALLOCATIONS;
 use pantile_comm::sim::{InjectedFault, Sim};
 use pantile_comm::{RankError, threads};
 use pantile_engine::{DType, Engine, Error, Runner, Tile};
-use pantile_ir::lower::{self, Cost, Executable, Setting};
+use pantile_lower::{Cost, Executable, Setting};
 use pantile_plan::{Machine, Terrain};
 
 /// Three arrays that read each other's neighbours, and a sum, for `turns` turns.
@@ -44,7 +44,7 @@ func.func @main(%turns: index) -> (!row, !row, !sum) {
 fn compiled(text: &str, ranks: usize) -> Arc<Executable> {
     let program = pantile_ir::text::parse(text, "test").unwrap();
     let setting = Setting { ranks, ..Setting::default() };
-    Arc::new(lower::compile(&program, &setting).unwrap())
+    Arc::new(pantile_lower::compile(&program, &setting).unwrap())
 }
 
 fn turns(count: i64) -> Vec<Tile> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pantile_ir::lower::{self, Setting};
+use pantile_lower::Setting;
 
 /// A plate whose edges stay, and one without edges; the counter of turns matters.
 const PLATE: &str = r#"
@@ -49,7 +49,7 @@ fn program(rows: usize, columns: usize, turns: usize, dist: &str) -> String {
 fn run(text: &str, ranks: usize, steps: usize) -> (Vec<Vec<u8>>, u64) {
     let program = pantile_ir::text::parse(text, "plate").unwrap();
     let setting = Setting { ranks, steps_per_exchange: steps, ..Setting::default() };
-    let executable = Arc::new(lower::compile(&program, &setting).unwrap());
+    let executable = Arc::new(pantile_lower::compile(&program, &setting).unwrap());
     let (made, messages, _) = crate::runs::run(&executable, 1);
     (made, messages)
 }

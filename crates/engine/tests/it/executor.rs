@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pantile_comm::{Options, threads};
 use pantile_engine::{ArrayId, ArrayIds, Error, ExecutorHandle, Job, Tile};
-use pantile_ir::lower::{Recipe, Setting};
+use pantile_lower::{CompileUnit, Setting};
 
 const DOUBLE: &str = r#"
 !v = !ndarray.ndarray<5xi64, #pantile.dist<"block(r)">>
@@ -22,10 +22,10 @@ fn job(ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
 fn job_of((text, key): (&str, u128), ranks: usize, arguments: &[u64], result: u64) -> Arc<Job> {
     let program = pantile_ir::text::parse(text, "test").unwrap();
     let setting = Setting { ranks, ..Setting::default() };
-    let recipe = Recipe::Program(Arc::new(program), Box::new(setting));
+    let unit = CompileUnit::Program(Arc::new(program), Box::new(setting));
     Arc::new(Job {
-        executable: Arc::new(recipe.compile().unwrap()),
-        recipe: Arc::new(recipe),
+        executable: Arc::new(unit.compile().unwrap()),
+        unit: Arc::new(unit),
         key,
         arguments: arguments.iter().copied().map(ArrayId).collect(),
         results: [ArrayId(result)].into_iter().collect(),

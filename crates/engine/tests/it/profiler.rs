@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pantile_comm::threads;
 use pantile_engine::{Engine, Error, Runner, Tile};
-use pantile_ir::lower::{self, Executable, Setting, Step, Turns};
+use pantile_lower::{Executable, Setting, Step, TripCount};
 
 /// Loops in loops, one without turns, and one that ends by a condition.
 const LOOPS: &str = r#"
@@ -49,9 +49,11 @@ fn expected(steps: &[Step], times: u64, list: &mut Vec<u64>) {
         list.push(times);
         if let Step::Repeat(repeat) = step {
             match &repeat.turns {
-                Turns::Count { turns, .. } => expected(&repeat.body, times * turns.unwrap(), list),
+                TripCount::Count { turns, .. } => {
+                    expected(&repeat.body, times * turns.unwrap(), list)
+                }
                 // 1, 2, 4, 8 go on, 16 does not.
-                Turns::While { before, .. } => {
+                TripCount::While { before, .. } => {
                     expected(before, 5 * times, list);
                     expected(&repeat.body, 4 * times, list);
                 }
@@ -63,7 +65,7 @@ fn expected(steps: &[Step], times: u64, list: &mut Vec<u64>) {
 fn executable(ranks: usize) -> Arc<Executable> {
     let program = pantile_ir::text::parse(LOOPS, "loops").unwrap();
     let setting = Setting { ranks, ..Setting::default() };
-    Arc::new(lower::compile(&program, &setting).unwrap())
+    Arc::new(pantile_lower::compile(&program, &setting).unwrap())
 }
 
 #[test]
@@ -119,7 +121,7 @@ fn flat(steps: &[Step]) -> Vec<&Step> {
         for step in steps {
             list.push(step);
             if let Step::Repeat(repeat) = step {
-                if let Turns::While { before, .. } = &repeat.turns {
+                if let TripCount::While { before, .. } = &repeat.turns {
                     add(before, list);
                 }
                 add(&repeat.body, list);

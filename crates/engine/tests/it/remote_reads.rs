@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pantile_ir::lower::{self, Executable, Setting, Step};
+use pantile_lower::{Executable, Setting, Step};
 use pantile_testkit::sampled;
 
 /// A matrix is added to its transpose again and again, and then grows itself.
@@ -58,18 +58,19 @@ func.func @main() -> !c {
 }
 "#;
 
-fn compiled(text: &str, ranks: usize, looks: bool) -> Arc<Executable> {
-    let program = pantile_ir::text::parse(text, "looks").unwrap();
-    let setting = Setting { ranks, looks, ..Setting::default() };
-    Arc::new(lower::compile(&program, &setting).unwrap())
+fn compiled(text: &str, ranks: usize, remote_reads: bool) -> Arc<Executable> {
+    let program = pantile_ir::text::parse(text, "remote_reads").unwrap();
+    let setting = Setting { ranks, remote_reads, ..Setting::default() };
+    Arc::new(pantile_lower::compile(&program, &setting).unwrap())
 }
 
 /// How many loops of a rank read the memory of others.
 fn looking(executable: &Executable, steps: &[Step], rank: usize) -> usize {
     let pairs = steps.windows(2).filter(|pair| match pair {
         [Step::Move(step), Step::Compute(compute)] => {
-            let boxes = executable.local_looks(compute, step, rank).unwrap_or_default();
-            executable.looks.contains(&step.to) && boxes.iter().any(|(peer, _)| *peer != rank)
+            let boxes = executable.local_remote_reads(compute, step, rank).unwrap_or_default();
+            executable.remote_reads.contains(&step.to)
+                && boxes.iter().any(|(peer, _)| *peer != rank)
         }
         _ => false,
     });
@@ -113,7 +114,8 @@ fn what_others_have_is_read_where_it_is() {
             .replace("[I, I]", &format!("[{0}, {0}]", side - 2))
             .replace("DTYPE", dtype)
             .replace("DIST", dist);
-        let [with, without] = [true, false].map(|looks| compiled(&text, ranks, looks));
+        let [with, without] =
+            [true, false].map(|remote_reads| compiled(&text, ranks, remote_reads));
         let about = format!("{name}, {dist}, {side}, {ranks} ranks, {dtype}");
         assert_eq!(crate::runs::run(&with, 2), crate::runs::run(&without, 2), "{about}");
         if ranks > 1 && side >= 9 && (name == "added" || dist.starts_with("block")) {
@@ -137,7 +139,8 @@ fn what_stays_beside_a_part_is_moved() {
             .replace("[I, I]", &format!("[{0}, {0}]", side - 2))
             .replace("DIST", dist)
             .replace("TO", to);
-        let [with, without] = [true, false].map(|looks| compiled(&text, ranks, looks));
+        let [with, without] =
+            [true, false].map(|remote_reads| compiled(&text, ranks, remote_reads));
         let about = format!("{dist} to {to}, {side}, {ranks} ranks");
         assert_eq!(crate::runs::run(&with, 2), crate::runs::run(&without, 2), "{about}");
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pantile_ir::lower::{self, Setting};
+use pantile_lower::Setting;
 
 const ROWS: usize = 10;
 
@@ -46,7 +46,7 @@ fn check(text: &str, expected: &[i64]) -> usize {
     let mut buffers = 0;
     for ranks in [1, 2, 3, 13] {
         let setting = Setting { ranks, ..Setting::default() };
-        let executable = Arc::new(lower::compile(&program, &setting).unwrap());
+        let executable = Arc::new(pantile_lower::compile(&program, &setting).unwrap());
         let (made, ..) = crate::runs::run(&executable, 2);
         // Every rank has its share of the first row, and then that of the second.
         let numbers = |bytes: &Vec<u8>| -> Vec<i64> {

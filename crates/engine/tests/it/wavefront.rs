@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pantile_comm::threads;
 use pantile_engine::{Engine, Error, Runner};
-use pantile_ir::lower::{self, Setting};
+use pantile_lower::Setting;
 use pantile_testkit::{Rng, cases};
 
 /// Two arrays that renew each other in turns: from a part of one, so far away, a part of the other.
@@ -61,7 +61,7 @@ fn program(rng: &mut Rng, rows: usize, columns: usize) -> String {
 fn run(text: &str, ranks: usize, profiled: bool) -> Vec<Vec<u8>> {
     let program = pantile_ir::text::parse(text, "wavefront").unwrap();
     let setting = Setting { ranks, ..Setting::default() };
-    let executable = Arc::new(lower::compile(&program, &setting).unwrap());
+    let executable = Arc::new(pantile_lower::compile(&program, &setting).unwrap());
     let results = threads::run(ranks, &pantile_comm::Options::default(), |communicator| {
         let mut engine = Engine::new(communicator);
         let mut runner = Runner::new(&mut engine, Arc::clone(&executable))?;

@@ -2,7 +2,7 @@
 
 use pantile_lanes::DType;
 
-use super::reader::{Read, Reader, Stop};
+use super::reader::{Parsed, Reader, Stop};
 use crate::{Attribute, Type};
 
 /// The attributes of an operation while it is read, each with its offset.
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         at: usize,
         name: &str,
         attribute: Attribute,
-    ) -> Read<()> {
+    ) -> Parsed<()> {
         if dict.entries.iter().any(|(known, ..)| known == name) {
             return Err(self.fault(at, format!("attribute `{name}` is given twice")));
         }
@@ -42,12 +42,12 @@ impl<'a> Reader<'a> {
     }
 
     /// `{name = attribute, ...}` if there is one.
-    pub(super) fn attributes(&mut self, dict: &mut Dict) -> Read<()> {
+    pub(super) fn attributes(&mut self, dict: &mut Dict) -> Parsed<()> {
         if self.eat("{") { self.entries(dict) } else { Ok(()) }
     }
 
     /// `<{name = attribute, ...}>` if there is one.
-    pub(super) fn properties(&mut self, dict: &mut Dict) -> Read<()> {
+    pub(super) fn properties(&mut self, dict: &mut Dict) -> Parsed<()> {
         if !self.looks_at("<") {
             return Ok(());
         }
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         self.expect(">")
     }
 
-    fn entries(&mut self, dict: &mut Dict) -> Read<()> {
+    fn entries(&mut self, dict: &mut Dict) -> Parsed<()> {
         self.deeper(|reader| {
             let entries = reader.list_until("}", |reader| {
                 let at = reader.offset();
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn key(&mut self) -> Read<String> {
+    fn key(&mut self) -> Parsed<String> {
         if self.looks_at("\"") {
             return self.string("a name");
         }
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `@name` or `@"name"`.
-    pub(super) fn symbol(&mut self) -> Read<String> {
+    pub(super) fn symbol(&mut self) -> Parsed<String> {
         if !self.eat("@") {
             return Err(self.expected("the name of a function (`@name`)"));
         }
@@ -91,12 +91,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an attribute.
-    pub(super) fn attribute(&mut self) -> Read<Attribute> {
+    pub(super) fn attribute(&mut self) -> Parsed<Attribute> {
         self.deeper(|reader| reader.named_or_here(Self::attribute_here))
     }
 
     /// `#name = attribute`: read here to find its end, and again wherever it is named.
-    pub(super) fn attribute_alias(&mut self) -> Read<()> {
+    pub(super) fn attribute_alias(&mut self) -> Parsed<()> {
         let at = self.offset();
         self.expect("#")?;
         let name = self.suffix("the name of an attribute")?;
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads what stands here or, if that is the name of an attribute, what that stands for.
-    pub(super) fn named_or_here<T>(&mut self, read: impl Fn(&mut Self) -> Read<T>) -> Read<T> {
+    pub(super) fn named_or_here<T>(&mut self, read: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let start = self.offset();
         if self.eat("#") {
             let name = self.suffix("the name of an attribute")?;
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         read(self)
     }
 
-    fn attribute_here(&mut self) -> Read<Attribute> {
+    fn attribute_here(&mut self) -> Parsed<Attribute> {
         if self.looks_at_number() {
             return self.number_attribute();
         }
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `array<i64: 1, 2>` is the list of its numbers.
-    fn dense(&mut self) -> Read<Attribute> {
+    fn dense(&mut self) -> Parsed<Attribute> {
         self.expect_word("array")?;
         self.expect("<")?;
         self.ty()?;
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::List(numbers))
     }
 
-    fn number_attribute(&mut self) -> Read<Attribute> {
+    fn number_attribute(&mut self) -> Parsed<Attribute> {
         let at = self.offset();
         let number = self.number("a number")?;
         let ty = if self.eat(":") { Some((self.offset(), self.ty()?)) } else { None };
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Anything else that starts with `#`, up to the bracket that closes it.
-    fn opaque(&mut self) -> Read<Attribute> {
+    fn opaque(&mut self) -> Parsed<Attribute> {
         let start = self.offset();
         self.expect("#")?;
         self.suffix("the name of an attribute")?;

@@ -2,7 +2,7 @@
 
 use super::attributes::Dict;
 use super::names::{self, Function};
-use super::reader::{Read, Reader};
+use super::reader::{Parsed, Reader};
 use crate::{Attribute, Boundary, Index, Named, Op, Random, Reduction, Slice, Type};
 
 /// What stands for a value in the attributes `static_offsets`, `static_sizes`, `static_strides`.
@@ -18,7 +18,7 @@ pub(super) struct Head<'h> {
 
 impl Reader<'_> {
     /// The operation with this name, or None if there is none. Takes its attributes out of `dict`.
-    pub(super) fn build(&self, head: &Head<'_>, dict: &mut Dict) -> Read<Option<Op>> {
+    pub(super) fn build(&self, head: &Head<'_>, dict: &mut Dict) -> Parsed<Option<Op>> {
         // The lengths of lists of operands follow from types and attributes.
         dict.take("operandSegmentSizes");
         dict.take("resultSegmentSizes");
@@ -34,7 +34,7 @@ impl Reader<'_> {
         self.build_dist(head, dict)
     }
 
-    fn build_creation(&self, head: &Head<'_>, dict: &mut Dict) -> Read<Option<Op>> {
+    fn build_creation(&self, head: &Head<'_>, dict: &mut Dict) -> Parsed<Option<Op>> {
         Ok(Some(match head.name {
             "arith.constant" | "complex.constant" => self.generic_constant(head, dict)?,
             "arith.cmpi" | "arith.cmpf" => {
@@ -83,7 +83,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn build_array(&self, head: &Head<'_>, dict: &mut Dict) -> Read<Option<Op>> {
+    fn build_array(&self, head: &Head<'_>, dict: &mut Dict) -> Parsed<Option<Op>> {
         Ok(Some(match head.name {
             "ndarray.subview" => Op::Subview(self.slice(head, dict, 1)?),
             "ndarray.extract_slice" => Op::ExtractSlice(self.slice(head, dict, 1)?),
@@ -113,7 +113,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn build_dist(&self, head: &Head<'_>, dict: &mut Dict) -> Read<Option<Op>> {
+    fn build_dist(&self, head: &Head<'_>, dict: &mut Dict) -> Parsed<Option<Op>> {
         let half = head.results.len() / 2;
         let more = |least: usize| half > 0 && head.operands.len() > least;
         Ok(Some(match head.name {
@@ -154,7 +154,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn reduction(&self, head: &Head<'_>, dict: &mut Dict) -> Read<Op> {
+    fn reduction(&self, head: &Head<'_>, dict: &mut Dict) -> Parsed<Op> {
         let reduction: Named<Reduction> = self.named(head, dict)?;
         let correction = match dict.take("correction") {
             None => 0,
@@ -168,17 +168,17 @@ impl Reader<'_> {
         })
     }
 
-    fn stencil(&self, head: &Head<'_>, dict: &mut Dict) -> Read<Op> {
+    fn stencil(&self, head: &Head<'_>, dict: &mut Dict) -> Parsed<Op> {
         let (points, at) = self.need(head, dict, "points")?;
         let lists = self.items(&points, at)?;
         let points = lists
             .iter()
             .map(|list| self.whole_numbers(list, at))
-            .collect::<Read<Vec<Vec<i64>>>>()?;
+            .collect::<Parsed<Vec<Vec<i64>>>>()?;
         let (weights, at) = self.need(head, dict, "weights")?;
         let weights = self.items(&weights, at)?;
         let weights =
-            weights.iter().map(|weight| self.float(weight, at)).collect::<Read<Vec<u64>>>()?;
+            weights.iter().map(|weight| self.float(weight, at)).collect::<Parsed<Vec<u64>>>()?;
         let (boundary, at) = self.need_string(head, dict, "boundary")?;
         let boundary = match boundary.as_str() {
             "zero" => Boundary::Zero,
@@ -192,9 +192,9 @@ impl Reader<'_> {
     }
 
     /// The slice of an operation with `extra` other operands; without lists all are values.
-    fn slice(&self, head: &Head<'_>, dict: &mut Dict, extra: usize) -> Read<Slice> {
+    fn slice(&self, head: &Head<'_>, dict: &mut Dict, extra: usize) -> Parsed<Slice> {
         let all = head.operands.len().saturating_sub(extra) / 3;
-        let mut list = |name: &str| -> Read<Vec<Index>> {
+        let mut list = |name: &str| -> Parsed<Vec<Index>> {
             let Some((attribute, at)) = dict.take(name) else {
                 return Ok(vec![Index::Operand; all]);
             };
@@ -216,18 +216,18 @@ impl Reader<'_> {
         self.fault(head.at, format!("`{}` needs an attribute `{name}`", head.name))
     }
 
-    fn need(&self, head: &Head<'_>, dict: &mut Dict, name: &str) -> Read<(Attribute, usize)> {
+    fn need(&self, head: &Head<'_>, dict: &mut Dict, name: &str) -> Parsed<(Attribute, usize)> {
         dict.take(name).ok_or_else(|| self.missing(head, name))
     }
 
-    fn need_string(&self, head: &Head<'_>, dict: &mut Dict, name: &str) -> Read<(String, usize)> {
+    fn need_string(&self, head: &Head<'_>, dict: &mut Dict, name: &str) -> Parsed<(String, usize)> {
         match self.need(head, dict, name)? {
             (Attribute::String(text), at) => Ok((text, at)),
             (_, at) => Err(self.fault(at, format!("expected `{name}` to be a string"))),
         }
     }
 
-    fn named<F: Function>(&self, head: &Head<'_>, dict: &mut Dict) -> Read<Named<F>> {
+    fn named<F: Function>(&self, head: &Head<'_>, dict: &mut Dict) -> Parsed<Named<F>> {
         let (attribute, at) = self.need(head, dict, "op")?;
         let (found, shown) = match &attribute {
             Attribute::Int(id, _) => {
@@ -242,7 +242,7 @@ impl Reader<'_> {
         Ok(Named { function, by_id })
     }
 
-    fn flag(&self, dict: &mut Dict, name: &str) -> Read<Option<bool>> {
+    fn flag(&self, dict: &mut Dict, name: &str) -> Parsed<Option<bool>> {
         match dict.take(name) {
             None => Ok(None),
             Some((Attribute::Bool(value), _)) => Ok(Some(value)),
@@ -251,11 +251,11 @@ impl Reader<'_> {
         }
     }
 
-    fn whole<N: TryFrom<i128>>(&self, dict: &mut Dict, name: &str) -> Read<Option<N>> {
+    fn whole<N: TryFrom<i128>>(&self, dict: &mut Dict, name: &str) -> Parsed<Option<N>> {
         dict.take(name).map(|(attribute, at)| self.whole_number(&attribute, at)).transpose()
     }
 
-    fn whole_number<N: TryFrom<i128>>(&self, attribute: &Attribute, at: usize) -> Read<N> {
+    fn whole_number<N: TryFrom<i128>>(&self, attribute: &Attribute, at: usize) -> Parsed<N> {
         let value = match attribute {
             Attribute::Int(value, _) => N::try_from(*value).ok(),
             _ => None,
@@ -265,27 +265,27 @@ impl Reader<'_> {
         })
     }
 
-    fn items<'v>(&self, attribute: &'v Attribute, at: usize) -> Read<&'v [Attribute]> {
+    fn items<'v>(&self, attribute: &'v Attribute, at: usize) -> Parsed<&'v [Attribute]> {
         match attribute {
             Attribute::List(items) => Ok(items),
             _ => Err(self.fault(at, format!("expected a list, found {attribute}"))),
         }
     }
 
-    fn whole_numbers<N: TryFrom<i128>>(&self, attribute: &Attribute, at: usize) -> Read<Vec<N>> {
+    fn whole_numbers<N: TryFrom<i128>>(&self, attribute: &Attribute, at: usize) -> Parsed<Vec<N>> {
         self.items(attribute, at)?.iter().map(|item| self.whole_number(item, at)).collect()
     }
 
-    fn numbers(&self, dict: &mut Dict, name: &str) -> Read<Option<Vec<usize>>> {
+    fn numbers(&self, dict: &mut Dict, name: &str) -> Parsed<Option<Vec<usize>>> {
         dict.take(name).map(|(attribute, at)| self.whole_numbers(&attribute, at)).transpose()
     }
 
-    fn need_numbers(&self, head: &Head<'_>, dict: &mut Dict, name: &str) -> Read<Vec<usize>> {
+    fn need_numbers(&self, head: &Head<'_>, dict: &mut Dict, name: &str) -> Parsed<Vec<usize>> {
         self.numbers(dict, name)?.ok_or_else(|| self.missing(head, name))
     }
 
     /// The bits of an `f64`.
-    pub(super) fn float(&self, attribute: &Attribute, at: usize) -> Read<u64> {
+    pub(super) fn float(&self, attribute: &Attribute, at: usize) -> Parsed<u64> {
         match attribute {
             Attribute::Float(bits, _) => Ok(*bits),
             #[allow(

@@ -5,12 +5,12 @@ use pantile_lanes::{Complex, DType, Scalar};
 use super::attributes::{Dict, hexadecimal, is_decimal, whole};
 use super::build::Head;
 use super::names;
-use super::reader::{Read, Reader};
+use super::reader::{Parsed, Reader};
 use crate::{Attribute, Op, Type};
 
 impl Reader<'_> {
     /// `5 : index`, `1.5 : f64`, `true`, `[1.0, 2.0] : complex<f64>`.
-    pub(super) fn constant(&mut self, complex: bool) -> Read<(Scalar, Type)> {
+    pub(super) fn constant(&mut self, complex: bool) -> Parsed<(Scalar, Type)> {
         if complex {
             return self.complex_constant();
         }
@@ -46,7 +46,7 @@ impl Reader<'_> {
         Ok((scalar, ty))
     }
 
-    fn complex_constant(&mut self) -> Read<(Scalar, Type)> {
+    fn complex_constant(&mut self) -> Parsed<(Scalar, Type)> {
         self.expect("[")?;
         let at = self.offset();
         let one = self.number("the real part")?;
@@ -70,7 +70,7 @@ impl Reader<'_> {
     }
 
     /// The constant of the quoted form: its number is the attribute `value`.
-    pub(super) fn generic_constant(&self, head: &Head<'_>, dict: &mut Dict) -> Read<Op> {
+    pub(super) fn generic_constant(&self, head: &Head<'_>, dict: &mut Dict) -> Parsed<Op> {
         let Some((value, at)) = dict.take("value") else {
             return Err(self.fault(head.at, format!("`{}` needs an attribute `value`", head.name)));
         };
@@ -101,7 +101,7 @@ impl Reader<'_> {
     }
 
     /// The comparison `arith.cmpi` or `arith.cmpf` with this word.
-    pub(super) fn comparison(&self, name: &str, word: &str, at: usize) -> Read<Op> {
+    pub(super) fn comparison(&self, name: &str, word: &str, at: usize) -> Parsed<Op> {
         let predicate = names::predicate(word, name == "arith.cmpf");
         let known = if name == "arith.cmpf" {
             "oeq, une, olt, ole, ogt or oge"

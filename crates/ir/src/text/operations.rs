@@ -4,7 +4,7 @@ use super::attributes::Dict;
 use super::build::{DYNAMIC, Head};
 use super::forms::{self, Form, Piece, Signature};
 use super::names;
-use super::reader::{Read, Reader};
+use super::reader::{Parsed, Reader};
 use super::scope::{Name, Operand};
 use crate::{Attribute, Block, Op, Spelling, Type, Value};
 
@@ -29,7 +29,7 @@ impl Written {
 
 impl<'a> Reader<'a> {
     /// Reads an operation behind its names, and says what it does.
-    pub(super) fn written(&mut self) -> Read<(Written, Op)> {
+    pub(super) fn written(&mut self) -> Parsed<(Written, Op)> {
         let at = self.offset();
         if self.looks_at("\"") {
             let name = self.string("the name of an operation")?;
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         Err(self.unknown(at, name, false))
     }
 
-    fn finished(&self, mut written: Written, form: Option<&Form>) -> Read<(Written, Op)> {
+    fn finished(&self, mut written: Written, form: Option<&Form>) -> Parsed<(Written, Op)> {
         let mut dict = std::mem::take(&mut written.dict);
         let head = Head {
             name: &written.name,
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Names that depend on types must fit them.
-    fn check_words(&self, head: &Head<'_>, op: &Op) -> Read<()> {
+    fn check_words(&self, head: &Head<'_>, op: &Op) -> Parsed<()> {
         let [from, ..] = head.operands[..] else { return Ok(()) };
         match (op, &head.results[..]) {
             (Op::Convert, [to]) => {
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `(%a, %b) <{properties}> ({regions}) {attributes} : (T, T) -> T`.
-    fn generic(&mut self, written: &mut Written) -> Read<()> {
+    fn generic(&mut self, written: &mut Written) -> Parsed<()> {
         self.expect("(")?;
         written.operands = self.list_until(")", Self::operand)?;
         self.properties(&mut written.dict)?;
@@ -127,13 +127,13 @@ impl<'a> Reader<'a> {
         self.function_type(written)
     }
 
-    fn generic_region(&mut self) -> Read<Block> {
+    fn generic_region(&mut self) -> Parsed<Block> {
         self.expect("{")?;
         self.region(&[], Vec::new())
     }
 
     /// `(T, T) -> T`.
-    fn function_type(&mut self, written: &mut Written) -> Read<()> {
+    fn function_type(&mut self, written: &mut Written) -> Parsed<()> {
         let at = self.offset();
         let types = self.types_in_brackets()?;
         self.check_types(at, &written.operands, &types)?;
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn by_form(&mut self, form: &Form, written: &mut Written) -> Read<()> {
+    fn by_form(&mut self, form: &Form, written: &mut Written) -> Parsed<()> {
         for piece in form.pieces {
             self.piece(*piece, written)?;
         }
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         self.signature(form.signature, written)
     }
 
-    fn piece(&mut self, piece: Piece, written: &mut Written) -> Read<()> {
+    fn piece(&mut self, piece: Piece, written: &mut Written) -> Parsed<()> {
         let at = self.offset();
         match piece {
             Piece::One => {
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `[0, %a] [3, 3] [1, 1]`.
-    fn slice_lists(&mut self, written: &mut Written) -> Read<()> {
+    fn slice_lists(&mut self, written: &mut Written) -> Parsed<()> {
         let mut values = Vec::new();
         for name in ["static_offsets", "static_sizes", "static_strides"] {
             let at = self.offset();
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
         words: &[&str],
         (optional, key): (usize, &str),
         written: &mut Written,
-    ) -> Read<()> {
+    ) -> Parsed<()> {
         let start = self.offset();
         let mut found: Vec<Option<Vec<Operand>>> = vec![None; words.len()];
         loop {
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn signature(&mut self, signature: Signature, written: &mut Written) -> Read<()> {
+    fn signature(&mut self, signature: Signature, written: &mut Written) -> Parsed<()> {
         let at = self.offset();
         match signature {
             Signature::Function => return self.function_type(written),
@@ -321,12 +321,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn between(&mut self, signature: Signature) -> Read<()> {
+    fn between(&mut self, signature: Signature) -> Parsed<()> {
         if signature == Signature::Arrow { self.expect("->") } else { self.expect_word("to") }
     }
 
     /// The types of the first operands, `into` between them; the others are indices.
-    fn first_types(&mut self, written: &Written, count: usize) -> Read<()> {
+    fn first_types(&mut self, written: &Written, count: usize) -> Parsed<()> {
         for (number, operand) in written.operands[..count].iter().enumerate() {
             if number > 0 {
                 self.expect_word("into")?;
@@ -337,12 +337,12 @@ impl<'a> Reader<'a> {
         self.check_indices(&written.operands[count..])
     }
 
-    fn check_indices(&self, operands: &[Operand]) -> Read<()> {
+    fn check_indices(&self, operands: &[Operand]) -> Parsed<()> {
         operands.iter().try_for_each(|operand| self.check_type(*operand, &Type::Index))
     }
 
     /// Names, then operands: `%a = %x, %b = %y`.
-    pub(super) fn bindings(&mut self, close: &str) -> Read<(Vec<Name<'a>>, Vec<Operand>)> {
+    pub(super) fn bindings(&mut self, close: &str) -> Parsed<(Vec<Name<'a>>, Vec<Operand>)> {
         let pairs = self.list_until(close, |reader| {
             let name = reader.name()?;
             reader.expect("=")?;

@@ -6,7 +6,7 @@ use pantile_text::Fault;
 
 use super::attributes::Dict;
 use super::forms;
-use super::reader::{Read, Reader, Stop};
+use super::reader::{Parsed, Reader, Stop};
 use super::scope::Name;
 use crate::{Attribute, Block, Function, Operation, Program, Type};
 
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn module_head(&mut self) -> Read<()> {
+    fn module_head(&mut self) -> Parsed<()> {
         if self.looks_at("@") {
             self.symbol()?;
         }
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `!name = type`.
-    fn alias(&mut self) -> Read<(String, Type)> {
+    fn alias(&mut self) -> Parsed<(String, Type)> {
         let at = self.offset();
         self.expect("!")?;
         let name = self.suffix("the name of a type")?;
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
 
     /// `func.func @name(%a: T) -> T attributes {...} { ... }`; a `private` or `public` in front of
     /// the name is the attribute `sym_visibility`.
-    fn function(&mut self, program: &mut Program) -> Read<()> {
+    fn function(&mut self, program: &mut Program) -> Parsed<()> {
         if !self.eat_word("func.func") {
             return Err(self.expected("`func.func`, a type alias or the end of the text"));
         }
@@ -185,14 +185,14 @@ impl<'a> Reader<'a> {
     }
 
     /// `%a: T`.
-    fn argument(&mut self) -> Read<(Name<'a>, Type)> {
+    fn argument(&mut self) -> Parsed<(Name<'a>, Type)> {
         let name = self.name()?;
         self.expect(":")?;
         Ok((name, self.ty()?))
     }
 
     /// Operations up to the closing brace; the opening one was read.
-    pub(super) fn region(&mut self, names: &[Name<'a>], types: Vec<Type>) -> Read<Block> {
+    pub(super) fn region(&mut self, names: &[Name<'a>], types: Vec<Type>) -> Parsed<Block> {
         self.scopes.push(BTreeMap::new());
         let made = self.deeper(|reader| {
             let mut block = Block { arguments: reader.define(names, types)?, operations: vec![] };
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `^bb0(%a: T):` if there is one.
-    fn label(&mut self, block: &mut Block) -> Read<()> {
+    fn label(&mut self, block: &mut Block) -> Parsed<()> {
         let at = self.offset();
         if !self.eat("^") {
             return Ok(());
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn operations(&mut self, block: &mut Block) -> Read<()> {
+    fn operations(&mut self, block: &mut Block) -> Parsed<()> {
         while !self.eat("}") {
             if self.at_end() {
                 return Err(self.expected("an operation or `}`"));
@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `%a, %b:2 =`, if there are names.
-    pub(super) fn result_names(&mut self) -> Read<Vec<Name<'a>>> {
+    pub(super) fn result_names(&mut self) -> Parsed<Vec<Name<'a>>> {
         if !self.looks_at("%") {
             return Ok(Vec::new());
         }
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
         Ok(names)
     }
 
-    fn operation(&mut self, names: &mut Vec<Name<'a>>) -> Read<Operation> {
+    fn operation(&mut self, names: &mut Vec<Name<'a>>) -> Parsed<Operation> {
         *names = self.result_names()?;
         let at = self.offset();
         let place = self.place(at);
@@ -288,7 +288,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn define_results(&mut self, names: &[Name<'a>], types: Vec<Type>) -> Read<Vec<crate::Value>> {
+    fn define_results(
+        &mut self,
+        names: &[Name<'a>],
+        types: Vec<Type>,
+    ) -> Parsed<Vec<crate::Value>> {
         if !names.is_empty() || types.is_empty() {
             return self.define(names, types);
         }

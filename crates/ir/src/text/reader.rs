@@ -22,7 +22,7 @@ pub(super) enum Stop {
 }
 
 /// What was read, or why not.
-pub(super) type Read<T> = Result<T, Stop>;
+pub(super) type Parsed<T> = Result<T, Stop>;
 
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
@@ -105,21 +105,21 @@ impl<'a> Reader<'a> {
         self.peek().unwrap_or(0)
     }
 
-    pub(super) fn expect(&mut self, symbol: &str) -> Read<()> {
+    pub(super) fn expect(&mut self, symbol: &str) -> Parsed<()> {
         Ok(self.cursor.expect(symbol)?)
     }
 
-    pub(super) fn expect_word(&mut self, word: &str) -> Read<()> {
+    pub(super) fn expect_word(&mut self, word: &str) -> Parsed<()> {
         Ok(self.cursor.expect_word(word)?)
     }
 
     /// Consumes any word.
-    pub(super) fn word(&mut self, what: &str) -> Read<&'a str> {
+    pub(super) fn word(&mut self, what: &str) -> Parsed<&'a str> {
         Ok(self.cursor.word(what)?)
     }
 
     /// Consumes what follows `%`, `!` or `@`: a word that may start with a digit.
-    pub(super) fn suffix(&mut self, what: &str) -> Read<&'a str> {
+    pub(super) fn suffix(&mut self, what: &str) -> Parsed<&'a str> {
         let rest = self.here();
         let bytes = rest.as_bytes();
         let inside = |at: usize| {
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Consumes a number as it is written: whole, with point or exponent, or hexadecimal.
-    pub(super) fn number(&mut self, what: &str) -> Read<&'a str> {
+    pub(super) fn number(&mut self, what: &str) -> Parsed<&'a str> {
         if !self.looks_at_number() {
             return Err(self.expected(what));
         }
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Consumes digits directly at the place: a length in a shape.
-    pub(super) fn digits(&mut self, what: &str) -> Read<usize> {
+    pub(super) fn digits(&mut self, what: &str) -> Parsed<usize> {
         let start = self.at;
         let digits = self.cursor.digits();
         if digits.is_empty() {
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Consumes a quoted string and gives what it means.
-    pub(super) fn string(&mut self, what: &str) -> Read<String> {
+    pub(super) fn string(&mut self, what: &str) -> Parsed<String> {
         let start = self.offset();
         if !self.eat("\"") {
             return Err(self.expected(what));
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
         String::from_utf8(bytes).map_err(|_| self.fault(start, "this string is not UTF-8"))
     }
 
-    fn escape(&mut self) -> Read<u8> {
+    fn escape(&mut self) -> Parsed<u8> {
         let rest = self.here();
         let one = match self.byte() {
             b'n' => Some(b'\n'),
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One level deeper, for what may be nested.
-    pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEPTH_LIMIT {
             let at = self.offset();
             return Err(self.fault(at, format!("nested more than {DEPTH_LIMIT} deep")));
@@ -236,7 +236,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Items between commas; at least one.
-    pub(super) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+    pub(super) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.eat(",") {
             items.push(item(self)?);
@@ -248,8 +251,8 @@ impl<'a> Reader<'a> {
     pub(super) fn list_until<T>(
         &mut self,
         close: &str,
-        item: impl FnMut(&mut Self) -> Read<T>,
-    ) -> Read<Vec<T>> {
+        item: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
         if self.eat(close) {
             return Ok(Vec::new());
         }

@@ -1,6 +1,6 @@
 //! The names of values: what they mean, and where they are seen.
 
-use super::reader::{Read, Reader, Stop};
+use super::reader::{Parsed, Reader, Stop};
 use crate::{Type, Value, ValueData};
 
 /// What a name means.
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `%a` or `%a#1`.
-    pub(super) fn operand(&mut self) -> Read<Operand> {
+    pub(super) fn operand(&mut self) -> Parsed<Operand> {
         let at = self.offset();
         if !self.eat("%") {
             return Err(self.expected("a value (`%name`)"));
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An operand must have the type that is written for it.
-    pub(super) fn check_type(&self, operand: Operand, written: &Type) -> Read<()> {
+    pub(super) fn check_type(&self, operand: Operand, written: &Type) -> Parsed<()> {
         let known = self.type_of(operand.value);
         if known == written {
             return Ok(());
@@ -75,7 +75,12 @@ impl<'a> Reader<'a> {
     }
 
     /// As many types as operands, and the right ones.
-    pub(super) fn check_types(&self, at: usize, operands: &[Operand], types: &[Type]) -> Read<()> {
+    pub(super) fn check_types(
+        &self,
+        at: usize,
+        operands: &[Operand],
+        types: &[Type],
+    ) -> Parsed<()> {
         if operands.len() != types.len() {
             let message = format!(
                 "expected a type for each of {} operands, found {}",
@@ -88,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a name that is to be defined: `%a`, or `%a:2` where several are allowed.
-    pub(super) fn name(&mut self) -> Read<Name<'a>> {
+    pub(super) fn name(&mut self) -> Parsed<Name<'a>> {
         let at = self.offset();
         if !self.eat("%") {
             return Err(self.expected("a value (`%name`)"));
@@ -97,7 +102,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Names must be new where they are seen.
-    pub(super) fn check_new(&self, name: &Name<'_>) -> Read<()> {
+    pub(super) fn check_new(&self, name: &Name<'_>) -> Parsed<()> {
         let Some(known) = self.known(name.name) else { return Ok(()) };
         let first = match known {
             Known::Values { at, .. } => format!(": first at line {}", self.place(at).line),
@@ -107,7 +112,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Makes values of these types with these names; as many as the names say.
-    pub(super) fn define(&mut self, names: &[Name<'a>], types: Vec<Type>) -> Read<Vec<Value>> {
+    pub(super) fn define(&mut self, names: &[Name<'a>], types: Vec<Type>) -> Parsed<Vec<Value>> {
         let mut types = types.into_iter();
         let mut made = Vec::new();
         for name in names {

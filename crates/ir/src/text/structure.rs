@@ -4,13 +4,13 @@ use pantile_lanes::DType;
 
 use super::attributes::Dict;
 use super::operations::Written;
-use super::reader::{Read, Reader};
+use super::reader::{Parsed, Reader};
 use super::scope::Name;
 use crate::{Block, Op, Operation, Type};
 
 impl<'a> Reader<'a> {
     /// Reads an operation that has no form in the table; None if it is not one of these.
-    pub(super) fn structural(&mut self, name: &str, written: &mut Written) -> Read<Option<Op>> {
+    pub(super) fn structural(&mut self, name: &str, written: &mut Written) -> Parsed<Option<Op>> {
         // The quoted form without its quotes would start with a bracket.
         if self.looks_at("(") && !["scf.while", "scf.condition"].contains(&name) {
             return Ok(None);
@@ -44,13 +44,13 @@ impl<'a> Reader<'a> {
     }
 
     /// `{attributes} %a, %b : T, T`.
-    fn ending(&mut self, written: &mut Written, op: Op) -> Read<Op> {
+    fn ending(&mut self, written: &mut Written, op: Op) -> Parsed<Op> {
         self.attributes(&mut written.dict)?;
         self.values_and_types(written)?;
         Ok(op)
     }
 
-    fn values_and_types(&mut self, written: &mut Written) -> Read<()> {
+    fn values_and_types(&mut self, written: &mut Written) -> Parsed<()> {
         if !self.looks_at("%") || self.looks_at_result() {
             return Ok(());
         }
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         rest[end..].starts_with('=') && rest[..end].split(',').all(named)
     }
 
-    fn compare(&mut self, name: &str, written: &mut Written) -> Read<Op> {
+    fn compare(&mut self, name: &str, written: &mut Written) -> Parsed<Op> {
         let at = self.offset();
         let word = self.word("a comparison")?;
         let op = self.comparison(name, word, at)?;
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `%i = %lower to %upper step %step iter_args(%a = %x) -> (T) { ... }`.
-    fn for_loop(&mut self, written: &mut Written) -> Read<Op> {
+    fn for_loop(&mut self, written: &mut Written) -> Parsed<Op> {
         let mut names = vec![self.name()?];
         self.expect("=")?;
         let lower = self.operand()?;
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `(%a = %x) : (T) -> (T) { ... } do { ^bb0(%b: T): ... }`.
-    fn while_loop(&mut self, written: &mut Written) -> Read<Op> {
+    fn while_loop(&mut self, written: &mut Written) -> Parsed<Op> {
         let mut names: Vec<Name<'a>> = Vec::new();
         if self.eat("(") {
             (names, written.operands) = self.bindings(")")?;
@@ -147,12 +147,12 @@ impl<'a> Reader<'a> {
         Ok(Op::While)
     }
 
-    pub(super) fn expect_braces(&mut self, dict: &mut Dict) -> Read<()> {
+    pub(super) fn expect_braces(&mut self, dict: &mut Dict) -> Parsed<()> {
         if self.looks_at("{") { self.attributes(dict) } else { Err(self.expected("`{`")) }
     }
 
     /// `{attributes} attribute %a : T -> T { ... }`.
-    fn env_region(&mut self, written: &mut Written) -> Read<Op> {
+    fn env_region(&mut self, written: &mut Written) -> Parsed<Op> {
         self.attributes(&mut written.dict)?;
         let env = self.attribute()?;
         self.values_and_types(written)?;

@@ -3,7 +3,7 @@
 use pantile_lanes::DType;
 
 use super::print::types::sort_envs;
-use super::reader::{Read, Reader};
+use super::reader::{Parsed, Reader};
 use crate::{ArrayType, Attribute, Dim, DistEnv, Element, Env, LocalParts, Spelling, Type};
 
 /// Most axes of an array.
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a type.
-    pub(super) fn ty(&mut self) -> Read<Type> {
+    pub(super) fn ty(&mut self) -> Parsed<Type> {
         let at = self.offset();
         if self.eat("!") {
             let name = self.suffix("the name of a type")?;
@@ -71,22 +71,22 @@ impl<'a> Reader<'a> {
     }
 
     /// Types between commas; maybe none.
-    pub(super) fn types(&mut self) -> Read<Vec<Type>> {
+    pub(super) fn types(&mut self) -> Parsed<Vec<Type>> {
         if self.looks_at_type() { self.list(Self::ty) } else { Ok(Vec::new()) }
     }
 
     /// `(T, T)`.
-    pub(super) fn types_in_brackets(&mut self) -> Read<Vec<Type>> {
+    pub(super) fn types_in_brackets(&mut self) -> Parsed<Vec<Type>> {
         self.expect("(")?;
         self.list_until(")", Self::ty)
     }
 
     /// What follows `->`: one type, or several in brackets.
-    pub(super) fn result_types(&mut self) -> Read<Vec<Type>> {
+    pub(super) fn result_types(&mut self) -> Parsed<Vec<Type>> {
         if self.looks_at("(") { self.types_in_brackets() } else { Ok(vec![self.ty()?]) }
     }
 
-    fn element(&mut self) -> Read<Element> {
+    fn element(&mut self) -> Parsed<Element> {
         let word = self.peek_word();
         if word == "complex" {
             self.at += word.len();
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `?` or a length, directly at the place.
-    fn dim(&mut self) -> Read<Dim> {
+    fn dim(&mut self) -> Parsed<Dim> {
         if self.byte() == b'?' {
             self.at += 1;
             return Ok(None);
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `4x?x`: lengths, each followed by `x`.
-    fn shape(&mut self) -> Read<Vec<Dim>> {
+    fn shape(&mut self) -> Parsed<Vec<Dim>> {
         self.offset();
         let mut shape = Vec::new();
         while self.byte() == b'?' || self.byte().is_ascii_digit() {
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `<3x4xf64>`.
-    fn buffer(&mut self) -> Read<(Vec<Dim>, Element)> {
+    fn buffer(&mut self) -> Parsed<(Vec<Dim>, Element)> {
         self.expect("<")?;
         let made = (self.shape()?, self.element()?);
         self.expect(">")?;
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What follows `!ndarray.ndarray`.
-    fn array(&mut self) -> Read<Type> {
+    fn array(&mut self) -> Parsed<Type> {
         self.expect("<")?;
         let (shape, element) = (self.shape()?, self.element()?);
         let layout = if self.eat(":") { Some(self.string("a layout in quotes")?) } else { None };
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         Ok(Type::Array(ArrayType { shape, element, layout, envs }))
     }
 
-    fn env(&mut self, ndim: usize) -> Read<Env> {
+    fn env(&mut self, ndim: usize) -> Parsed<Env> {
         if self.eat_env("#dist.dist_env") {
             let env = self.dist_env(ndim)?;
             self.expect(">")?;
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         if self.eat_env("#pantile.dist") {
             let text = self.string("a distribution in quotes")?;
             self.expect(">")?;
-            return Ok(Env::Spread(text));
+            return Ok(Env::Placement(text.into()));
         }
         // Only what says nothing but a device is understood; the rest is carried along.
         let start = self.offset();
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         false
     }
 
-    fn dist_env(&mut self, ndim: usize) -> Read<DistEnv> {
+    fn dist_env(&mut self, ndim: usize) -> Parsed<DistEnv> {
         if self.peek_word() != "team" {
             return Err(self.expected("`team`: a distributed array names its team"));
         }
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
         Ok(DistEnv { team, local: Some(LocalParts { offsets, parts }) })
     }
 
-    fn local_offset(&mut self) -> Read<Option<i64>> {
+    fn local_offset(&mut self) -> Parsed<Option<i64>> {
         if self.eat("?") {
             return Ok(None);
         }
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn part(&mut self, ndim: usize) -> Read<Vec<Dim>> {
+    fn part(&mut self, ndim: usize) -> Parsed<Vec<Dim>> {
         let at = self.offset();
         let mut part = vec![self.dim()?];
         while self.byte() == b'x' && part.len() <= AXES_LIMIT {

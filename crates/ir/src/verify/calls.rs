@@ -12,7 +12,7 @@ pub(super) type Found = Vec<(Option<usize>, Finding)>;
 type Calls<'p> = Vec<Vec<(&'p Operation, &'p str)>>;
 
 /// Where each function is.
-type Places<'p> = BTreeMap<&'p str, usize>;
+type FunctionNumbers<'p> = BTreeMap<&'p str, usize>;
 
 pub(super) fn check(program: &Program) -> Found {
     let mut found = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn check(program: &Program) -> Found {
             found.push((None, whole(&format!("the type `!{name}` is defined twice"))));
         }
     }
-    let mut places: Places<'_> = BTreeMap::new();
+    let mut places: FunctionNumbers<'_> = BTreeMap::new();
     for (number, function) in program.functions.iter().enumerate() {
         if places.contains_key(function.name.as_str()) {
             let finding = at(function, None, "there is another function with this name");
@@ -79,7 +79,7 @@ fn calls_of(function: &Function) -> Vec<(&Operation, &str)> {
 }
 
 /// True if `from` calls `to`, perhaps through others.
-fn reaches(places: &Places<'_>, calls: &Calls<'_>, from: &str, to: &str) -> bool {
+fn reaches(places: &FunctionNumbers<'_>, calls: &Calls<'_>, from: &str, to: &str) -> bool {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(name) = open.pop() {
         if name == to {

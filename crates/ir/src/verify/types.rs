@@ -1,6 +1,6 @@
 //! The rules of distributed array types.
 
-use super::{Checker, spread};
+use super::{Checker, placement};
 use crate::{ArrayType, Dim, Env, LocalParts, Operation, Type};
 
 /// Most elements of an array: what 64-bit offsets can say.
@@ -42,14 +42,14 @@ pub(super) fn wrong(ty: &Type) -> Vec<String> {
         messages.push("more than 2^62 elements".to_owned());
     }
     let Type::Array(array) = ty else { return messages };
-    let homes = array.envs.iter().filter(|env| matches!(env, Env::Dist(_) | Env::Spread(_)));
+    let homes = array.envs.iter().filter(|env| matches!(env, Env::Dist(_) | Env::Placement(_)));
     if homes.count() > 1 {
         messages.push("says more than once where it lives".to_owned());
     }
     for env in &array.envs {
         match env {
             Env::Dist(dist) => messages.extend(dist.local.iter().flat_map(|l| parts(array, l))),
-            Env::Spread(text) => messages.extend(spread::wrong(text, &array.shape)),
+            Env::Placement(at) => messages.extend(placement::wrong(at, &array.shape)),
             Env::Gpu(_) | Env::Other(_) => {}
         }
     }

@@ -2,15 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod errors;
-mod passes_files;
-mod passes_laws;
-mod passes_vectors;
-mod plans;
 mod reference;
-mod sums;
 mod text_cases;
 mod text_files;
 mod text_laws;
-mod vectors;
 mod verify_cases;
 mod verify_files;

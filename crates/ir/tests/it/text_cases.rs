@@ -116,7 +116,7 @@ fn the_order_of_environments_does_not_matter() {
     assert_eq!(one, other);
     assert_eq!(one.to_string(), other.to_string());
     // Nor when an array is placed anew.
-    let spread = Env::Spread("copies".to_owned());
+    let spread = Env::Placement("copies".into());
     let placed = Type::Array(one.as_array().unwrap().placed(Some(spread)));
     assert_eq!(parse_type(&placed.to_string()).unwrap(), placed);
 }

@@ -64,11 +64,11 @@ fn zeros(ty: &Type, ranks: usize, rank: usize) -> Option<MemberValue> {
         return None;
     }
     if array.dist_env().is_some() {
-        let lower = pantile_ir::lower::Setting { ranks, ..Default::default() };
+        let lower = pantile_lower::Setting { ranks, ..Default::default() };
         let plain = Type::Array(array.placed(array.dist_env().map(|env| {
             pantile_ir::Env::Dist(pantile_ir::DistEnv { team: env.team.clone(), local: None })
         })));
-        let home = pantile_ir::lower::home_of(&plain, &lower).ok()?;
+        let home = pantile_lower::home_of(&plain, &lower).ok()?;
         let own = home.owned_elements(rank).map_or(0, |owned| owned.len());
         let tile = Tile::zeroed(array.dtype(), own);
         return argument(ty, &tile, &MemberSetting::default(), (ranks, rank)).ok();

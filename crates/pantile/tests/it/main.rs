@@ -12,6 +12,7 @@ mod memory;
 mod npy;
 mod open;
 mod pipeline;
+mod placements;
 mod places;
 mod products;
 mod readme;

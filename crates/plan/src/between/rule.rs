@@ -44,10 +44,10 @@ impl Set<'_> {
     }
 
     /// Lifts of a coordinate, nearest first; empty if it does not hold.
-    fn lifts(&self, coordinate: usize) -> Turns {
+    fn lifts(&self, coordinate: usize) -> TripCount {
         match self {
             Self::Free(extent) if coordinate < *extent => smallvec![0],
-            Self::Free(_) => Turns::new(),
+            Self::Free(_) => TripCount::new(),
             Self::Held(holding) => holding.lifts(coordinate).collect(),
         }
     }
@@ -78,7 +78,7 @@ type Choices = SmallVec<[Choice; 1]>;
 pub(crate) type Coordinates = SmallVec<[usize; 4]>;
 
 /// Lifts of one coordinate, nearest first.
-type Turns = SmallVec<[i64; 2]>;
+type TripCount = SmallVec<[i64; 2]>;
 
 impl ClassSide<'_> {
     fn ndim(&self) -> usize {
@@ -134,7 +134,7 @@ impl ClassSide<'_> {
     }
 
     /// Lifts of each direction at a place, nearest first; `None` if no holder is there.
-    fn lifts_at(&self, place: usize) -> Option<SmallVec<[(usize, Turns); 4]>> {
+    fn lifts_at(&self, place: usize) -> Option<SmallVec<[(usize, TripCount); 4]>> {
         let coordinates = self.at(place)?;
         let lifts = coordinates.into_iter().zip(&self.ways).map(|(coordinate, (_, set))| {
             let lifts = set.lifts(coordinate);
@@ -164,7 +164,7 @@ impl ClassSide<'_> {
     fn holder_at(&self, place: usize, wanted: impl Fn(usize) -> Option<i64>) -> Option<Choice> {
         let lifts = self.lifts_at(place)?;
         let pick =
-            |((coordinate, lifts), (way, _)): ((usize, Turns), &(&SideDirection, Set<'_>))| {
+            |((coordinate, lifts), (way, _)): ((usize, TripCount), &(&SideDirection, Set<'_>))| {
                 let wanted = way.axis.and_then(&wanted).filter(|lift| lifts.contains(lift));
                 Holder { coordinate, lift: wanted.unwrap_or(lifts[0]) }
             };

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pantile_engine::{ArrayId, ArrayIds, Engine, ExecutorHandle, Job, Runner, Tile};
 use pantile_geometry::{Distribution, Fingerprint};
-use pantile_ir::lower::{self, Executable, Lent, Recipe, Setting};
 use pantile_ir::reference::Array;
-use pantile_ir::{Env, Program, passes, text, verify};
+use pantile_ir::{Env, Program, text, verify};
 use pantile_lanes::{Complex, DType, Element, Scalar, dispatch};
+use pantile_lower::{CompileUnit, Executable, Lent, Setting};
 
 use super::Trial;
 
@@ -19,11 +19,11 @@ use super::Trial;
 pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable>, String> {
     let setting = setting(trial, ranks);
     let made = if fast {
-        lower::compile(&trial.program, &setting)
+        pantile_lower::compile(&trial.program, &setting)
     } else {
         let mut program = trial.program.clone();
-        passes::values(&mut program);
-        lower::lower(&program, &setting)
+        pantile_lower::values(&mut program);
+        pantile_lower::lower(&program, &setting)
     };
     let made = made.map_err(|error| format!("lower: {error}"))?;
     check_homes(&made, &setting)?;
@@ -33,11 +33,11 @@ pub fn compile(trial: &Trial, ranks: usize, fast: bool) -> Result<Arc<Executable
 /// Results live where their types say.
 fn check_homes(executable: &Executable, setting: &Setting) -> Result<(), String> {
     for (number, (slot, ty)) in executable.results.iter().enumerate() {
-        let says = |env: &Env| matches!(env, Env::Dist(_) | Env::Spread(_));
+        let says = |env: &Env| matches!(env, Env::Dist(_) | Env::Placement(_));
         if !ty.as_array().is_some_and(|array| array.envs.iter().any(says)) {
             continue;
         }
-        let (got, said) = (executable.plain_home(*slot), lower::home_of(ty, setting));
+        let (got, said) = (executable.plain_home(*slot), pantile_lower::home_of(ty, setting));
         let said = said.map_err(|error| error.to_string())?;
         if got != said {
             return Err(format!("result {number} lives at {got}, expected {said}"));
@@ -56,7 +56,7 @@ pub fn compile_lent(trial: &Trial, ranks: usize) -> Result<Arc<Executable>, Stri
     made.map(Arc::new).map_err(|error| format!("lower: {error}"))
 }
 
-fn recipe_lent(trial: &Trial, ranks: usize) -> Result<Recipe, String> {
+fn recipe_lent(trial: &Trial, ranks: usize) -> Result<CompileUnit, String> {
     let alone = compile(trial, ranks, true)?;
     let lent = alone.arguments.iter().enumerate().map(|(number, (slot, _))| {
         let plain = alone.plain_home(*slot);
@@ -68,7 +68,7 @@ fn recipe_lent(trial: &Trial, ranks: usize) -> Result<Recipe, String> {
         Lent { home, spent: (number + trial.arguments.len()).is_multiple_of(2) }
     });
     let setting = Setting { lent: Some(lent.collect()), ..setting(trial, ranks) };
-    Ok(Recipe::Program(Arc::new(trial.program.clone()), Box::new(setting)))
+    Ok(CompileUnit::Program(Arc::new(trial.program.clone()), Box::new(setting)))
 }
 
 /// Runs the program by an executor, wherever its ranks are: arguments are put, results are fetched and
@@ -82,8 +82,8 @@ pub fn by_executor(
     expected: &[Array],
 ) -> Result<(), String> {
     let ranks = executor.size();
-    let recipe = recipe_lent(trial, ranks)?;
-    let executable = recipe.compile().map_err(|error| format!("lower: {error}"))?;
+    let unit = recipe_lent(trial, ranks)?;
+    let executable = unit.compile().map_err(|error| format!("lower: {error}"))?;
     // Names are never used again: ranks that are elsewhere forget when they get to it.
     static NAMES: AtomicU64 = AtomicU64::new(1);
     let names = |count: usize| -> Vec<ArrayId> {
@@ -99,8 +99,8 @@ pub fn by_executor(
     let results = names(expected.len());
     let job = Job {
         executable: Arc::new(executable),
-        key: Fingerprint::of(&recipe.to_string()).0,
-        recipe: Arc::new(recipe),
+        key: Fingerprint::of(&unit.to_string()).0,
+        unit: Arc::new(unit),
         parameters: Vec::new(),
         arguments: arguments.clone().into(),
         results: results.clone().into(),
@@ -142,12 +142,14 @@ fn with_room(home: &Distribution) -> Distribution {
 pub fn check_placed(trial: &Trial, ranks: usize) -> Result<(), String> {
     let setting = setting(trial, ranks);
     let mut program = trial.program.clone();
-    passes::values(&mut program);
+    pantile_lower::values(&mut program);
     let steps = |program: &Program| {
-        let made = lower::lower(program, &setting).map_err(|error| format!("lower: {error}"))?;
+        let made =
+            pantile_lower::lower(program, &setting).map_err(|error| format!("lower: {error}"))?;
         Ok::<String, String>(made.to_string())
     };
-    let placed = lower::place(&program, &setting).map_err(|error| format!("place: {error}"))?;
+    let placed =
+        pantile_lower::place(&program, &setting).map_err(|error| format!("place: {error}"))?;
     let text = placed.to_string();
     let again =
         text::parse(&text, "placed").map_err(|faults| format!("placed: {}\n{text}", faults[0]))?;
@@ -163,8 +165,8 @@ fn setting(trial: &Trial, ranks: usize) -> Setting {
     // One exchange of halos serves one step in time, or two, or three.
     let operations = trial.program.entry().map_or(0, |entry| entry.body.operations.len());
     let steps_per_exchange = 1 + (operations + ranks) % 3;
-    let looks = !operations.is_multiple_of(4);
-    let mut setting = Setting { ranks, steps_per_exchange, looks, ..Setting::default() };
+    let remote_reads = !operations.is_multiple_of(4);
+    let mut setting = Setting { ranks, steps_per_exchange, remote_reads, ..Setting::default() };
     if !trial.team.is_empty() {
         setting.teams.insert("1".to_owned(), trial.team.clone());
     }
@@ -184,7 +186,7 @@ pub fn on_rank(
 ) -> Result<(), String> {
     let rank = engine.rank();
     let mut runner = Runner::new(engine, Arc::clone(executable)).map_err(|e| e.to_string())?;
-    let home = |slot: lower::SlotId| &executable.slots[slot.index()].home;
+    let home = |slot: pantile_lower::SlotId| &executable.slots[slot.index()].home;
     let given: Vec<Tile> = executable
         .arguments
         .iter()
@@ -218,7 +220,7 @@ pub(super) fn owned(home: &Distribution, rank: usize) -> impl Iterator<Item = us
 /// The tile of a rank with the room around it.
 fn in_room(array: &Array, home: &Distribution, rank: usize) -> Tile {
     let shape = home.local_shape(rank).unwrap_or_else(|| vec![0]);
-    // Any element will do where nobody looks; none are needed if there are none at all.
+    // Any element will do that no rank looks at; none are needed if there are none at all.
     let mut numbers = vec![0; shape.iter().product()];
     if array.data.is_empty() {
         return Tile::zeroed(array.dtype, numbers.len());

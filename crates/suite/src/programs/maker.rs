@@ -92,7 +92,7 @@ impl<'r> Maker<'r> {
             return self.plain(shape, dtype);
         }
         let text = data::spread(self.rng, shape, self.ranks);
-        Type::Array(ArrayType::new(shape, dtype).placed(Some(Env::Spread(text))))
+        Type::Array(ArrayType::new(shape, dtype).placed(Some(Env::Placement(text.into()))))
     }
 
     /// An array type that perhaps says where it lives.

@@ -186,7 +186,7 @@ impl Maker<'_> {
             3 => format!("r={}: cyclic(r, 3){last}", self.ranks),
             _ => return Type::Array(array),
         };
-        Type::Array(array.placed(Some(Env::Spread(text))))
+        Type::Array(array.placed(Some(Env::Placement(text.into()))))
     }
 
     /// A number, or an array of one number that goes together with another array.

@@ -61,7 +61,7 @@ impl Maker<'_> {
             axes[axis] = "block(r)";
             let text = format!("r={}: {}", self.ranks, axes.join(", "));
             let array = ArrayType::new(shape, DType::F64);
-            ty = Type::Array(array.placed(Some(Env::Spread(text))));
+            ty = Type::Array(array.placed(Some(Env::Placement(text.into()))));
         }
         self.grid_of(ty, shape)
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use pantile_comm::sim::Sim;
 use pantile_comm::{Communicator, Options, threads};
 use pantile_engine::{Engine, Scheme};
-use pantile_ir::lower::Executable;
 use pantile_ir::reference::Array;
+use pantile_lower::Executable;
 use pantile_suite::programs::{Trial, execute, generate, shrink};
 use pantile_testkit::{Rng, cases};
 

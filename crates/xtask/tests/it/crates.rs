@@ -5,7 +5,7 @@ use std::fs;
 
 /// Crates from left to right: each may use those before it. With them the crates of others that it may
 /// use; pure crates take none but a small vector.
-const ORDER: [(&str, &[&str]); 24] = [
+const ORDER: [(&str, &[&str]); 26] = [
     ("memory", &["libc"]),
     ("comm", &["shuttle"]),
     ("comm-mpi", &["mpi"]),
@@ -18,6 +18,8 @@ const ORDER: [(&str, &[&str]); 24] = [
     ("plan", &["smallvec"]),
     ("draw", &[]),
     ("ir", &[]),
+    ("lower", &[]),
+    ("dialect", &[]),
     ("engine", &["smallvec"]),
     ("member", &[]),
     ("bench", &["anyhow"]),
@@ -38,11 +40,11 @@ const ORDER: [(&str, &[&str]); 24] = [
 /// What travels, and what is said and computed: neither knows the other. They meet in `engine`.
 const APART: [&[&str]; 2] = [
     &["comm", "comm-mpi", "comm-net"],
-    &["text", "lanes", "geometry", "protocol", "kernels", "plan", "draw", "ir"],
+    &["text", "lanes", "geometry", "protocol", "kernels", "plan", "draw", "ir", "lower", "dialect"],
 ];
 
 /// Crates that only these may use.
-const ONLY_FOR: [(&str, &[&str]); 11] = [
+const ONLY_FOR: [(&str, &[&str]); 12] = [
     // The processes of a job, and connections with keys and tokens.
     ("comm-mpi", &["pantile", "python", "suite"]),
     ("comm-net", &["cli", "cluster"]),
@@ -50,6 +52,8 @@ const ONLY_FOR: [(&str, &[&str]); 11] = [
     ("bench", &["cli"]),
     ("draw", &["cli", "pantile"]),
     ("member", &["cli", "suite"]),
+    // What runs takes the way of `lower`.
+    ("dialect", &["cli", "member"]),
     ("cluster", &["pantile"]),
     ("cli", &["python"]),
     ("python", &[]),

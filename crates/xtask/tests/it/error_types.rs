@@ -107,7 +107,7 @@ fn sentences_as_errors_are_found() {
     check("fn f() -> Result<u8, Box<dyn std::error::Error + Send>> {", 1);
     check("ranks: Result<usize, Arc<str>>,", 1);
     check("pub(crate) type Problem = String;", 1);
-    check("pub struct RecipeError(String);", 1);
+    check("pub struct CompileUnitError(String);", 1);
     check("fn f() -> Result<String, Error> { let names: Vec<String>;", 0);
     check("type Sides = dyn Fn(u8) -> Result<u8, Error> + Send;", 0);
     check("type Names = Vec<String>; struct Name(String);", 0);

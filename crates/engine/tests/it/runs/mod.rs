@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pantile_comm::threads;
 use pantile_engine::{Engine, Error, Runner};
-use pantile_ir::lower::Executable;
+use pantile_lower::Executable;
 
 /// What every rank has after so many runs, and the messages and bytes of all of them together.
 pub(crate) fn run(executable: &Arc<Executable>, times: usize) -> (Vec<Vec<u8>>, u64, u64) {

@@ -84,7 +84,7 @@ impl fmt::Display for Env {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dist(env) => write!(f, "#dist.dist_env<{env}>"),
-            Self::Spread(text) => write!(f, "#pantile.dist<{}>", Quoted(text)),
+            Self::Placement(at) => write!(f, "#pantile.dist<{}>", Quoted(&at.text())),
             Self::Gpu(device) => write!(f, "#region.gpu_env<device = {}>", Quoted(device)),
             Self::Other(attribute) => write!(f, "{attribute}"),
         }

@@ -171,7 +171,7 @@ impl Maker<'_> {
 
     fn env(&mut self, ndim: usize) -> Env {
         match self.rng.below(5) {
-            0 => Env::Spread(self.string()),
+            0 => Env::Placement(self.string().into()),
             1 => Env::Gpu(self.string()),
             2 => Env::Other(self.attribute(2)),
             _ => {
