@@ -37,10 +37,12 @@ def command(ranks):
     """The command as processes: standard output is that of any number of ranks."""
     jobs = []
     for name in _PROGRAMS:
-        line = [*mpirun(ranks), BUILT / "pantile", "run", f"examples/{name}.dist"]
-        jobs.append(Job(f"{name} on {ranks} processes", line, OPEN_MPI, output=WORK / f"{name}.out"))
-    run_jobs(jobs)
-    for job, name in zip(jobs, _PROGRAMS, strict=True):
+        for kind, more in [("", []), (" by members", ["--member"])]:
+            line = [*mpirun(ranks), BUILT / "pantile", "run", *more, f"examples/{name}.dist"]
+            title, output = f"{name}{kind} on {ranks} processes", WORK / f"{name}{kind}.out"
+            jobs.append((name, Job(title, line, OPEN_MPI, output=output)))
+    run_jobs([job for _, job in jobs])
+    for name, job in jobs:
         _compare(job.name, job.output.read_text(), name)
 
 
