@@ -53,11 +53,16 @@ impl<'p> MemberMachine<'p, '_> {
             self.write_local(frame, operation, slice, &target)?;
             return Ok(vec![MemberValue::Local(target)]);
         }
+        let (op, arity) = match &operation.op {
+            Op::DistUnary(named) => (Op::Unary(*named), 1),
+            Op::DistBinary(named) => (Op::Binary(*named), 2),
+            other => (other.clone(), operation.operands.len()),
+        };
         let mut operands = Vec::new();
-        for (at, value) in operation.operands.iter().enumerate() {
+        for (at, value) in operation.operands.iter().take(arity).enumerate() {
             let ty = frame.ty(*value);
             operands.push(match frame.operand(operation, at)? {
-                MemberValue::Number(scalar) => given_number(&operation.op, ty, scalar)?,
+                MemberValue::Number(scalar) => given_number(&op, ty, scalar)?,
                 _ => given(&frame.local(operation, at)?),
             });
         }
@@ -66,7 +71,7 @@ impl<'p> MemberMachine<'p, '_> {
             results.push(plain(frame.result_type(operation, at)?));
         }
         let (program, place) = (self.program, &operation.place);
-        let task = Task { op: &operation.op, operands, results, program, place };
+        let task = Task { op: &op, operands, results, program, place };
         let made = self.alone.run(&mut self.own, &task)?;
         let made =
             made.into_iter().map(|(ty, tile)| held(&ty, tile)).collect::<Result<Vec<_>, _>>()?;
