@@ -50,11 +50,6 @@ fn wrong_template(template: &str, shape: &[Dim]) -> Option<String> {
     if stars > 1 {
         return Some(format!("{template:?}: got {stars} sizes *, expected at most one"));
     }
-    // Lists have an entry for each of so many ranks, which the lowering knows.
-    let unknown = shape.contains(&None) || stars > 0;
-    if unknown && COUNTING.iter().any(|word| template.contains(word)) {
-        return None;
-    }
     let mesh = mesh.replace('*', "1");
     let lengths: Vec<String> = shape.iter().map(|length| length.unwrap_or(1).to_string()).collect();
     let lengths = if lengths.is_empty() { "scalar".to_owned() } else { lengths.join("x") };
@@ -63,6 +58,13 @@ fn wrong_template(template: &str, shape: &[Dim]) -> Option<String> {
             Some(format!("{template:?} has terms or boxes, expected a product of axes"))
         }
         Ok(_) => None,
+        // Lists have an entry for each of so many elements or ranks, which the lowering knows.
+        Err(_)
+            if (shape.contains(&None) || stars > 0)
+                && COUNTING.iter().any(|word| template.contains(word)) =>
+        {
+            None
+        }
         Err(error) => {
             // The place is one in the text that was put together: only the reason is of use.
             let message = error.to_string();
